@@ -41,58 +41,59 @@
 #define ISO_ABI_VERSION 1
 
 /* Rights of a file rule. */
-#define ISO_READ (1u << 0)  /* open for reading, list a directory */
-#define ISO_WRITE (1u << 1) /* open for writing, truncate, attributes, xattrs */
-#define ISO_EXEC (1u << 2)  /* execute, map executable */
-#define ISO_MAKE (1u << 3)  /* create, remove, rename, link entries below */
-#define ISO_HOLD (1u << 4)  /* this object's own entry stays: no rename, removal, exchange */
+#define ISO_READ       (1u << 0) /* open for reading, list a directory */
+#define ISO_WRITE      (1u << 1) /* open for writing, truncate, attributes, xattrs */
+#define ISO_EXEC       (1u << 2) /* execute, map executable */
+#define ISO_MAKE       (1u << 3) /* create, remove, rename, link entries below */
+#define ISO_HOLD       (1u << 4) /* this object's own entry stays: no rename, removal, exchange */
 #define ISO_RIGHTS_ALL 0x1fu
 
 /* Rule numbers: the policy's own start at 1 (index + 1 into its rule table). */
-#define ISO_RULE_NONE 0u		/* denied because nothing grants it */
-#define ISO_RULE_BUILTIN 0xffff0000u	/* | ISO_REASON_*: a rule of the product, not of a manifest */
+#define ISO_RULE_NONE	 0u	     /* denied because nothing grants it */
+#define ISO_RULE_BUILTIN 0xffff0000u /* | ISO_REASON_*: a rule of the product, not of a manifest \
+				      */
 
 /* Sandbox states. */
 #define ISO_STATE_BUILDING 1u
-#define ISO_STATE_SEALED 2u
-#define ISO_STATE_USED 3u
-#define ISO_STATE_EMPTY 4u
+#define ISO_STATE_SEALED   2u
+#define ISO_STATE_USED	   3u
+#define ISO_STATE_EMPTY	   4u
 
 /* Roles in a task's label. */
-#define ISO_ROLE_TASK 0u   /* the task's own programs */
-#define ISO_ROLE_BUILD 1u  /* trusted, while BUILDING */
-#define ISO_ROLE_INIT 2u   /* isoinit */
+#define ISO_ROLE_TASK	0u /* the task's own programs */
+#define ISO_ROLE_BUILD	1u /* trusted, while BUILDING */
+#define ISO_ROLE_INIT	2u /* isoinit */
 #define ISO_ROLE_LAUNCH 3u /* forked by isoinit, before its exec */
-#define ISO_ROLE_AGENT 4u  /* isod; label.sandbox is 0 */
+#define ISO_ROLE_AGENT	4u /* isod; label.sandbox is 0 */
 
 /* Sandbox flags: what the network and process domains allow. */
-#define ISO_SB_LOOPBACK (1u << 0)     /* 127.0.0.0/8 and ::1 of its own namespace */
-#define ISO_SB_ANON_EXEC (1u << 1)    /* profile build: anonymous executable memory */
-#define ISO_SB_TORN (1u << 31)	      /* a rule's object was freed: everything is denied */
+#define ISO_SB_LOOPBACK	 (1u << 0)  /* 127.0.0.0/8 and ::1 of its own namespace */
+#define ISO_SB_ANON_EXEC (1u << 1)  /* profile build: anonymous executable memory */
+#define ISO_SB_TORN	 (1u << 31) /* a rule's object was freed: everything is denied */
 
 /* Label of a task (task storage). Set by the kernel side only. */
 struct iso_label {
-	__u64 sandbox;	/* 0: not in a sandbox */
-	__u64 exec;	/* exec id: counts programs of this sandbox, 1 = isoinit */
+	__u64 sandbox; /* 0: not in a sandbox */
+	__u64 exec;    /* exec id: counts programs of this sandbox, 1 = isoinit */
 	__u32 role;
 	__u32 pad;
 };
 
 struct iso_sandbox {
-	__u64 cgroup;	   /* cgroup v2 id (kernfs node id) it is bound to */
-	__u64 launcher;	   /* inode address of isoinit's memfd; 0 once used */
-	__u64 tasks;	   /* live labelled tasks */
-	__u64 next_exec;   /* last exec id given out */
-	__u64 sequence;	   /* last event sequence given out */
-	__u64 emitted;	   /* events that reached the ring */
-	__u64 lost_full;   /* denials whose event found the ring full */
-	__u64 lost_rate;   /* denials over events_per_second */
-	__u64 denials;	   /* all refusals, whatever became of the event */
-	__u64 bucket_time; /* token bucket: ns of the last refill */
-	__u64 bucket;	   /* tokens left */
-	__u64 rules;	   /* file and name rules added */
-	__u64 label_failed;/* tasks that could not be labelled: the cgroup must die */
-	__u32 rate;	   /* events per second */
+	__u64 cgroup;	    /* cgroup v2 id (kernfs node id) it is bound to */
+	__u64 launcher;	    /* inode address of isoinit's memfd; 0 once used */
+	__u64 tasks;	    /* live labelled tasks */
+	__u64 next_exec;    /* last exec id given out */
+	__u64 sequence;	    /* last event sequence given out */
+	__u64 emitted;	    /* events that reached the ring */
+	__u64 lost_full;    /* denials whose event found the ring full */
+	__u64 lost_rate;    /* denials over events_per_second */
+	__u64 denials;	    /* all refusals, whatever became of the event */
+	__u64 bucket_time;  /* token bucket: ns of the last refill */
+	__u64 bucket;	    /* tokens left */
+	__u64 rules;	    /* file and name rules added */
+	__u64 label_failed; /* tasks that could not be labelled: the cgroup must die */
+	__u32 rate;	    /* events per second */
 	__u32 state;
 	__u32 flags;
 	__u32 pad;
@@ -120,22 +121,22 @@ struct iso_absent_key {
 };
 
 /* Operations of the installer (SEC("syscall") iso_installer). retval: 0 or a negative errno. */
-#define ISO_OP_CLAIM 1u	   /* the caller becomes the agent; -EBUSY while another lives */
-#define ISO_OP_BEGIN 2u	   /* sandbox, fd = its cgroup directory, arg = flags, value = rate */
+#define ISO_OP_CLAIM	1u /* the caller becomes the agent; -EBUSY while another lives */
+#define ISO_OP_BEGIN	2u /* sandbox, fd = its cgroup directory, arg = flags, value = rate */
 #define ISO_OP_LAUNCHER 3u /* sandbox, fd = isoinit's memfd */
-#define ISO_OP_RULE 4u	   /* sandbox, fd = object, arg = rights, rule */
-#define ISO_OP_NAME 5u	   /* sandbox, fd = parent directory, value = name hash, rule */
-#define ISO_OP_ABSENT 6u   /* sandbox, value = path hash, rule */
-#define ISO_OP_SEAL 7u	   /* sandbox; needs exactly one task */
-#define ISO_OP_REMOVE 8u   /* sandbox */
-#define ISO_OP_SELF 9u	   /* confirms the caller's own label; *sandbox is the answer */
+#define ISO_OP_RULE	4u /* sandbox, fd = object, arg = rights, rule */
+#define ISO_OP_NAME	5u /* sandbox, fd = parent directory, value = name hash, rule */
+#define ISO_OP_ABSENT	6u /* sandbox, value = path hash, rule */
+#define ISO_OP_SEAL	7u /* sandbox; needs exactly one task */
+#define ISO_OP_REMOVE	8u /* sandbox */
+#define ISO_OP_SELF	9u /* confirms the caller's own label; *sandbox is the answer */
 /* Questions (SEC("syscall") iso_query): answers come back in the same structure. */
 #define ISO_ASK_SANDBOX 32u /* sandbox -> ISO_QUERY: struct iso_sandbox */
-#define ISO_ASK_RULE 33u    /* sandbox, fd -> arg = rights, rule */
-#define ISO_ASK_NAME 34u    /* sandbox, fd, value -> rule */
-#define ISO_ASK_ABSENT 35u  /* sandbox, value -> rule */
+#define ISO_ASK_RULE	33u /* sandbox, fd -> arg = rights, rule */
+#define ISO_ASK_NAME	34u /* sandbox, fd, value -> rule */
+#define ISO_ASK_ABSENT	35u /* sandbox, value -> rule */
 #define ISO_ASK_COUNTER 36u /* arg = ISO_COUNT_* -> value */
-#define ISO_ASK_AGENT 37u   /* -> value = tgid of the living agent, 0 */
+#define ISO_ASK_AGENT	37u /* -> value = tgid of the living agent, 0 */
 
 struct iso_command {
 	__u32 op;
@@ -162,21 +163,21 @@ enum {
 };
 
 /* Failed helpers and other things that "never happen", counted by place. */
-#define ISO_COUNT_LABEL_FAILED 0u  /* task storage could not be had */
-#define ISO_COUNT_WALK_CAPPED 1u   /* path deeper than the walk: refused */
-#define ISO_COUNT_READ_FAILED 2u   /* a kernel read failed: refused */
-#define ISO_COUNT_NO_SANDBOX 3u	   /* label of a sandbox that is gone: refused */
-#define ISO_COUNT_RING_FULL 4u
-#define ISO_COUNT_MAP_FULL 5u
-#define ISO_COUNT_MAX 16u
+#define ISO_COUNT_LABEL_FAILED 0u /* task storage could not be had */
+#define ISO_COUNT_WALK_CAPPED  1u /* path deeper than the walk: refused */
+#define ISO_COUNT_READ_FAILED  2u /* a kernel read failed: refused */
+#define ISO_COUNT_NO_SANDBOX   3u /* label of a sandbox that is gone: refused */
+#define ISO_COUNT_RING_FULL    4u
+#define ISO_COUNT_MAP_FULL     5u
+#define ISO_COUNT_MAX	       16u
 
 /* Kinds of event record. */
-#define ISO_EVENT_FILE 1u   /* a file operation was refused; path, path2 for rename and link */
-#define ISO_EVENT_EXEC 2u   /* executing or mapping executable was refused */
-#define ISO_EVENT_NET 3u    /* connect, send, bind, listen or socket was refused; address */
-#define ISO_EVENT_ABSENT 4u /* an assert_absent path was asked for; path as asked */
-#define ISO_EVENT_PROCESS 5u/* a program of the sandbox started: the entry command only */
-#define ISO_EVENT_OTHER 6u  /* mount, ptrace, signal, namespace...: hook says which */
+#define ISO_EVENT_FILE	  1u /* a file operation was refused; path, path2 for rename and link */
+#define ISO_EVENT_EXEC	  2u /* executing or mapping executable was refused */
+#define ISO_EVENT_NET	  3u /* connect, send, bind, listen or socket was refused; address */
+#define ISO_EVENT_ABSENT  4u /* an assert_absent path was asked for; path as asked */
+#define ISO_EVENT_PROCESS 5u /* a program of the sandbox started: the entry command only */
+#define ISO_EVENT_OTHER	  6u /* mount, ptrace, signal, namespace...: hook says which */
 
 #define ISO_PATH_MAX 256u /* bytes kept of a path in an event; longer ones keep their end */
 #define ISO_COMM_MAX 16u
@@ -187,22 +188,22 @@ enum {
  * task's choosing: escape before showing.
  */
 struct iso_event {
-	__u64 time;	/* ns, CLOCK_BOOTTIME */
+	__u64 time; /* ns, CLOCK_BOOTTIME */
 	__u64 sandbox;
 	__u64 sequence; /* per sandbox, from 1, without holes but for reported ones */
 	__u64 exec;	/* exec id of the acting program */
 	__u64 device;	/* of the object, 0 when there is none; new_encode_dev() form */
 	__u64 inode;
-	__u64 lost;	/* refusals without an event since this sandbox's last record */
+	__u64 lost; /* refusals without an event since this sandbox's last record */
 	__u32 kind;
-	__u32 hook;	/* ISO_HOOK_* */
-	__u32 reason;	/* ISO_REASON_* */
-	__u32 rule;	/* deciding rule, ISO_RULE_NONE, or ISO_RULE_BUILTIN | reason */
-	__s32 error;	/* positive errno that the task got */
-	__u32 wanted;	/* rights that were asked for */
-	__u32 pid;	/* host pid (tgid) */
+	__u32 hook;   /* ISO_HOOK_* */
+	__u32 reason; /* ISO_REASON_* */
+	__u32 rule;   /* deciding rule, ISO_RULE_NONE, or ISO_RULE_BUILTIN | reason */
+	__s32 error;  /* positive errno that the task got */
+	__u32 wanted; /* rights that were asked for */
+	__u32 pid;    /* host pid (tgid) */
 	__u32 tid;
-	__u32 ns_pid;	/* tgid as the sandbox sees it */
+	__u32 ns_pid; /* tgid as the sandbox sees it */
 	__u32 ppid;
 	__u32 uid;	/* host uid */
 	__u32 mode;	/* st_mode of the object, 0 when there is none */
@@ -213,7 +214,7 @@ struct iso_event {
 	__u8 address[16];
 	__u8 path_truncated;
 	__u8 path2_truncated;
-	__u16 path_length;  /* bytes, without NUL */
+	__u16 path_length; /* bytes, without NUL */
 	__u16 path2_length;
 	__u16 pad;
 	char comm[ISO_COMM_MAX]; /* of the acting program; for people, never for a decision */
@@ -222,7 +223,7 @@ struct iso_event {
 };
 
 /* FNV-1a, 64 bits, of n bytes; the same on both sides, and in the policy digest. */
-#define ISO_HASH_SEED 0xcbf29ce484222325ull
+#define ISO_HASH_SEED  0xcbf29ce484222325ull
 #define ISO_HASH_PRIME 0x100000001b3ull
 
 #include "iso_abi_check.h"

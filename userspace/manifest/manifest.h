@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ISO_MANIFEST_MAX (1u << 20) /* bytes of a manifest file */
+#define ISO_MANIFEST_MAX   (1u << 20) /* bytes of a manifest file */
 #define ISO_MANIFEST_DEPTH 64
-#define ISO_ATTEMPT_AUTO 0u
+#define ISO_ATTEMPT_AUTO   0u
 
 enum iso_profile {
 	ISO_PROFILE_EXECUTE,
@@ -60,13 +60,13 @@ struct iso_pairs {
 
 /* /filesystem/inputs[]: mode `snapshot`, storage `memory` */
 struct iso_input {
-	char *source; /* on the host */
-	char *target; /* inside */
+	char *source;		 /* on the host */
+	char *target;		 /* inside */
 	struct iso_strv paths;	 /* relative; empty: the whole source */
 	struct iso_strv protect; /* relative to the target; the always protected ones included */
 	struct iso_pairs not_secret;
 	bool writable;
-	uint64_t size;	 /* bytes */
+	uint64_t size; /* bytes */
 	uint64_t inodes;
 };
 

@@ -14,7 +14,7 @@
 #include "manifest/manifest.h"
 
 #define ISO_POLICY_RULES_MAX 10000u
-#define ISO_POLICY_DIGEST 32 /* bytes: SHA-256 */
+#define ISO_POLICY_DIGEST    32 /* bytes: SHA-256 */
 
 /* What is mounted at a place of the tree, in the order in which it must be mounted. */
 enum iso_tree_kind {
@@ -36,22 +36,22 @@ struct iso_tree {
 
 /* How a rule's object is found and kept. */
 enum iso_rule_kind {
-	ISO_RULE_TREE,	   /* root of one of the trees above: its mount pins it */
-	ISO_RULE_PATH,	   /* an existing path below one: pinned by a self bind mount */
-	ISO_RULE_PROTECT,  /* the same, and the self bind mount is read-only */
-	ISO_RULE_HELD,	   /* ancestor of a protected path: keeps its own name */
-	ISO_RULE_NAME,	   /* a name in a directory that may not exist yet */
-	ISO_RULE_ABSENT,   /* a path that must not exist */
+	ISO_RULE_TREE,	  /* root of one of the trees above: its mount pins it */
+	ISO_RULE_PATH,	  /* an existing path below one: pinned by a self bind mount */
+	ISO_RULE_PROTECT, /* the same, and the self bind mount is read-only */
+	ISO_RULE_HELD,	  /* ancestor of a protected path: keeps its own name */
+	ISO_RULE_NAME,	  /* a name in a directory that may not exist yet */
+	ISO_RULE_ABSENT,  /* a path that must not exist */
 };
 
 struct iso_policy_rule {
 	enum iso_rule_kind kind;
-	const char *path; /* inside, absolute; for NAME the parent directory */
-	const char *name; /* NAME only: one path component */
-	uint32_t rights;  /* ISO_READ...; 0: closed */
+	const char *path;    /* inside, absolute; for NAME the parent directory */
+	const char *name;    /* NAME only: one path component */
+	uint32_t rights;     /* ISO_READ...; 0: closed */
 	const char *pointer; /* JSON pointer into the manifest of what made it, for events */
-	bool may_be_missing; /* PATH and PROTECT: when the object does not exist, a NAME rule for the
-				first missing component takes its place (same number) */
+	bool may_be_missing; /* PATH and PROTECT: when the object does not exist, a NAME rule for
+				the first missing component takes its place (same number) */
 };
 
 struct iso_policy {
@@ -60,9 +60,9 @@ struct iso_policy {
 	size_t tree_count;
 	struct iso_policy_rule *rules; /* rule number in the kernel = index + 1 */
 	size_t rule_count;
-	uint32_t flags; /* ISO_SB_* */
+	uint32_t flags;			   /* ISO_SB_* */
 	uint8_t digest[ISO_POLICY_DIGEST]; /* of rules and flags, in canonical text */
-	void *strings;	/* owner of every text above */
+	void *strings;			   /* owner of every text above */
 };
 
 /* -EINVAL with *e when the manifest asks for what the enforcer cannot express. */
