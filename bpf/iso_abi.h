@@ -49,9 +49,7 @@
 #define ISO_RIGHTS_ALL 0x1fu
 
 /* Rule numbers: the policy's own start at 1 (index + 1 into its rule table). */
-#define ISO_RULE_NONE	 0u	     /* denied because nothing grants it */
-#define ISO_RULE_BUILTIN 0xffff0000u /* | ISO_REASON_*: a rule of the product, not of a manifest \
-				      */
+#define ISO_RULE_NONE 0u /* denied because nothing grants it */
 
 /* Sandbox states. */
 #define ISO_STATE_BUILDING 1u
@@ -106,7 +104,20 @@ struct iso_rule_key {
 
 struct iso_rule {
 	__u32 rights;
-	__u32 rule; /* number in the policy's table */
+	__u32 rule;  /* number in the policy's table */
+	__u64 inode; /* address of the object's inode, to give the object back at removal */
+};
+
+/* Objects: inode address -> number that is never used again. */
+struct iso_object {
+	__u64 id;
+	__u64 users; /* rules and name rules that hang on it */
+};
+
+struct iso_name {
+	__u32 rule;
+	__u32 pad;
+	__u64 inode;
 };
 
 struct iso_name_key {
@@ -129,7 +140,6 @@ struct iso_absent_key {
 #define ISO_OP_ABSENT	6u /* sandbox, value = path hash, rule */
 #define ISO_OP_SEAL	7u /* sandbox; needs exactly one task */
 #define ISO_OP_REMOVE	8u /* sandbox */
-#define ISO_OP_SELF	9u /* confirms the caller's own label; *sandbox is the answer */
 /* Questions (SEC("syscall") iso_query): answers come back in the same structure. */
 #define ISO_ASK_SANDBOX 32u /* sandbox -> ISO_QUERY: struct iso_sandbox */
 #define ISO_ASK_RULE	33u /* sandbox, fd -> arg = rights, rule */
@@ -179,47 +189,49 @@ enum {
 #define ISO_EVENT_PROCESS 5u /* a program of the sandbox started: the entry command only */
 #define ISO_EVENT_OTHER	  6u /* mount, ptrace, signal, namespace...: hook says which */
 
-#define ISO_PATH_MAX 256u /* bytes kept of a path in an event; longer ones keep their end */
-#define ISO_COMM_MAX 16u
+#define ISO_PATH_MAX  256 /* bytes kept of a path in an event; of longer ones the end is kept */
+#define ISO_PATH_AREA 512 /* room to build one from its end; bytes past the path are garbage */
+#define ISO_COMM_MAX  16u
 
 /*
- * One record of the ring buffer. Paths are as the walk saw them: from the sandbox's root, or
- * "…/last components" when longer than ISO_PATH_MAX (path_truncated). They are bytes of the
- * task's choosing: escape before showing.
+ * One record of the ring buffer. A path is area[offset .. offset + length), from the sandbox's
+ * root; when it was longer (truncated != 0) its first components are missing. Paths are bytes of
+ * the task's choosing: escape before showing.
  */
 struct iso_event {
 	__u64 time; /* ns, CLOCK_BOOTTIME */
 	__u64 sandbox;
-	__u64 sequence; /* per sandbox, from 1, without holes but for reported ones */
+	__u64 sequence; /* per sandbox, from 1: one per refusal, so a hole is a lost record */
 	__u64 exec;	/* exec id of the acting program */
-	__u64 device;	/* of the object, 0 when there is none; new_encode_dev() form */
+	__u64 device;	/* s_dev of the object (kernel dev_t: major << 20 | minor), 0: none */
 	__u64 inode;
-	__u64 lost; /* refusals without an event since this sandbox's last record */
 	__u32 kind;
 	__u32 hook;   /* ISO_HOOK_* */
 	__u32 reason; /* ISO_REASON_* */
-	__u32 rule;   /* deciding rule, ISO_RULE_NONE, or ISO_RULE_BUILTIN | reason */
+	__u32 rule;   /* deciding rule, or ISO_RULE_NONE */
 	__s32 error;  /* positive errno that the task got */
 	__u32 wanted; /* rights that were asked for */
 	__u32 pid;    /* host pid (tgid) */
 	__u32 tid;
 	__u32 ns_pid; /* tgid as the sandbox sees it */
 	__u32 ppid;
-	__u32 uid;	/* host uid */
-	__u32 mode;	/* st_mode of the object, 0 when there is none */
-	__u16 family;	/* ISO_EVENT_NET */
-	__u16 port;	/* host order */
-	__u16 protocol; /* IPPROTO_* */
-	__u16 type;	/* SOCK_* */
-	__u8 address[16];
+	__u32 uid;	  /* host uid */
+	__u32 mode;	  /* st_mode of the object, 0 when there is none */
+	__u16 family;	  /* ISO_EVENT_NET */
+	__u16 port;	  /* host order */
+	__u16 protocol;	  /* IPPROTO_* */
+	__u16 type;	  /* SOCK_* */
+	__u8 address[16]; /* IPv4 in the first four */
+	__u16 path_offset;
+	__u16 path_length; /* bytes, without NUL; 0: no path */
+	__u16 path2_offset;
+	__u16 path2_length;
 	__u8 path_truncated;
 	__u8 path2_truncated;
-	__u16 path_length; /* bytes, without NUL */
-	__u16 path2_length;
-	__u16 pad;
+	__u8 pad[6];
 	char comm[ISO_COMM_MAX]; /* of the acting program; for people, never for a decision */
-	char path[ISO_PATH_MAX];
-	char path2[ISO_PATH_MAX];
+	char path[ISO_PATH_AREA];
+	char path2[ISO_PATH_AREA]; /* second path of rename and link */
 };
 
 /* FNV-1a, 64 bits, of n bytes; the same on both sides, and in the policy digest. */

@@ -52,11 +52,12 @@ int iso_kernel_ask_absent(struct iso_kernel *k, uint64_t sandbox, const char *pa
 int iso_kernel_ask_counter(struct iso_kernel *k, uint32_t counter, uint64_t *ret);
 
 /*
- * What a first process needs before it trusts anything: the installer's descriptor, and the call
- * that confirms its own label. iso_kernel_self() is async-signal-safe.
+ * 0 when exactly one labelled task of this sandbox lives: asked by the agent after the first
+ * process was forked into the cgroup and before it is told to go on; -ESRCH when the label is
+ * missing (kill it). The child cannot ask itself: BPF_PROG_RUN wants CAP_BPF of the initial user
+ * namespace where kernel.unprivileged_bpf_disabled is set (Debian: 2).
  */
-int iso_kernel_installer_fd(const struct iso_kernel *k);
-int iso_kernel_self(int installer_fd, uint64_t *ret_sandbox);
+int iso_kernel_confirm(struct iso_kernel *k, uint64_t sandbox);
 
 /* The links' descriptors, for every isoinit to hold. The array belongs to k. */
 const int *iso_kernel_link_fds(const struct iso_kernel *k, size_t *ret_count);
