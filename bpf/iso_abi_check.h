@@ -25,14 +25,15 @@ ISO_AT(iso_command, sandbox, 8);
 ISO_AT(iso_command, value, 16);
 ISO_AT(iso_command, arg, 24);
 ISO_AT(iso_command, answer, 32);
+ISO_SIZE(iso_event_path, 520);
+ISO_AT(iso_event_path, area, 8);
 ISO_SIZE(iso_event, 1176);
 ISO_AT(iso_event, kind, 48);
 ISO_AT(iso_event, family, 96);
 ISO_AT(iso_event, address, 104);
-ISO_AT(iso_event, path_offset, 120);
-ISO_AT(iso_event, comm, 136);
-ISO_AT(iso_event, path, 152);
-ISO_AT(iso_event, path2, 664);
+ISO_AT(iso_event, comm, 120);
+ISO_AT(iso_event, path, 136);
+ISO_AT(iso_event, path2, 656);
 
 #undef ISO_AT
 #undef ISO_SIZE
