@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Both compilers must lay the shared structures out alike: every size and the offsets that matter. */
+/* Both compilers must lay the shared structures out alike: every size and the offsets that matter.
+ */
 #ifndef ISO_ABI_CHECK_H
 #define ISO_ABI_CHECK_H
 
-#define ISO_AT(type, field, offset)                                                                \
+#define ISO_AT(type, field, offset) \
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), #type "." #field)
 #define ISO_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
 

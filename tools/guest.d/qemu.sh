@@ -61,7 +61,7 @@ iso_qemu_wait() {
 	qemu_end=
 	exec {tick}<> <(:)
 	while kill -0 "$iso_qemu_pid" 2>/dev/null; do
-		read -r -t 0.1 -u "$tick" || :
+		read -r -t 0.1 -u "$tick" || : # lint-allow(swallowed): the time-out is the point
 		if ((SECONDS >= limit)); then
 			qemu_end=timeout
 		elif ((SECONDS >= begin)) && ! iso_qemu_began "$run"; then
@@ -75,7 +75,7 @@ iso_qemu_wait() {
 	exec {tick}<&-
 	wait "$iso_qemu_pid" || status=$?
 	iso_qemu_pid=
-	wait "$iso_qemu_pump" || :
+	wait "$iso_qemu_pump" || : # lint-allow(swallowed): it is ended by a signal
 	iso_qemu_pump=
 	if [[ -z $qemu_end ]]; then
 		if ((status == ISO_QEMU_ENDED)); then
@@ -96,6 +96,6 @@ iso_qemu_began() {
 # iso_qemu_kill ends our own guest, if one runs.
 iso_qemu_kill() {
 	if [[ -n $iso_qemu_pid ]]; then
-		kill -KILL "$iso_qemu_pid" 2>/dev/null || :
+		kill -KILL "$iso_qemu_pid" 2>/dev/null || : # lint-allow(swallowed): may be gone
 	fi
 }

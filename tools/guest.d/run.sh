@@ -10,7 +10,7 @@ iso_run_dir=
 iso_run_clean() {
 	iso_qemu_kill
 	if [[ -n $iso_qemu_pump ]]; then
-		kill "$iso_qemu_pump" 2>/dev/null || :
+		kill "$iso_qemu_pump" 2>/dev/null || : # lint-allow(swallowed): may be gone
 	fi
 	rm -rf -- "$iso_run_dir"
 }
