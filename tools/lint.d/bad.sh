@@ -171,6 +171,7 @@ bad_whitespace() {
 }
 
 bad_leaks() {
+	git worktree add -q --detach ../tree2
 	printf 'int a; /* %s */\n' "https://deb.debian"".org/x" "$PWD/userspace" "/usr/bin" | plant userspace/kernel/c.c
 	want userspace/kernel/c.c:1
 	want userspace/kernel/c.c:2

@@ -41,11 +41,13 @@ lint_machine_hosts() {
 	sed -nE 's#^https?://([A-Za-z0-9.:-]+)$#\1#p' <<<"$hosts" | sed 's/\./\\./g' | sort -u | paste -sd'|'
 }
 
-# lint_machine_paths prints the absolute paths of this repository's working trees and of where it
-# was cloned from. Paths of one component ("/src") say nothing about a machine.
+# lint_machine_paths prints the absolute paths of this repository's working trees, where there are
+# several, and of where it was cloned from. A single clone may lie at any path, also at one that a
+# test or an example names. Paths of one component ("/src") say nothing about a machine.
 lint_machine_paths() {
 	{
-		git worktree list --porcelain | sed -n 's/^worktree //p'
+		git worktree list --porcelain | sed -n 's/^worktree //p' |
+			awk '{ path[NR] = $0 } END { for (i = 1; NR > 1 && i <= NR; i++) print path[i] }'
 		# 1: there is no remote.
 		{ git config --get-regexp '^remote\..*\.url$' || [[ $? == 1 ]]; } | sed 's/^[^ ]* //'
 	} | sed -n 's/[].[*^$\\+?(){}|]/\\&/g; /^\/[^/]*\/./p' | sort -u | paste -sd'|'

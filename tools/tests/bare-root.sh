@@ -70,7 +70,7 @@ make_root() {
 	mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev"
 	mount --rbind /sys "$root/sys" && mount --make-rslave "$root/sys"
 	mount -t tmpfs tmpfs "$root/run"
-	git clone -q --no-hardlinks "$ISO_TOP" "$root/srv/isoctl"
+	git clone -q --no-hardlinks "$here/.." "$root/srv/isoctl"
 }
 
 run_command() {
