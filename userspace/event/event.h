@@ -11,10 +11,16 @@
  * drop; the loss is a record of its own (a gap) as soon as there is room.
  *
  * Sequence. Every record of a run takes the next metadata.sequence, whoever made it. What is lost
- * takes its numbers too: the gap that reports it names them (first_seq..last_seq) and is itself
- * the next record, so that a reader sees no hole that the following record does not explain. The
- * kernel numbers its own events; its numbers are kept in unmapped.isoctl.kernel_sequence and are
- * what finds its losses.
+ * takes its numbers too, at the moment at which it is reported: the gap names them
+ * (first_seq..last_seq) and is itself the next record, so that a reader sees no hole that the
+ * following record does not explain. Gaps come at most once a second and cause. The kernel numbers
+ * its own events; its numbers are kept in unmapped.isoctl.kernel_sequence and are what finds its
+ * losses.
+ *
+ * Repeats of one refusal (hook, object, reason, verdict) are held back after the first one and
+ * reported as one record with a count: after a second, then two, four... up to 64, and at the run's
+ * end. The counts of all records of a refusal add up to how often it happened. Refusals that are
+ * expected are one record with a count, at the end.
  */
 #ifndef ISO_EVENT_EVENT_H
 #define ISO_EVENT_EVENT_H
@@ -64,7 +70,6 @@ enum iso_gap_cause {
 	ISO_GAP_RING = 1, /* the kernel's ring buffer was full */
 	ISO_GAP_RATE,	  /* over the sandbox's events_per_second */
 	ISO_GAP_KERNEL,	  /* the kernel lost them; which of the two is not known yet */
-	ISO_GAP_DECODE,	  /* a record of the ring was malformed */
 	ISO_GAP_SINK,	  /* the file could not be written and the queue was full */
 	ISO_GAP_KINDS,	  /* more kinds than are told apart: further first ones are rate-limited */
 	ISO_GAP_CAUSES,
@@ -101,6 +106,8 @@ struct iso_record {
 
 	int exit_code, signal; /* ENDED; signal 0: it exited */
 
+	uint32_t bpf_cmd, map_id, prog_id, link_id; /* TAMPER; 0: none */
+
 	char limit[32]; /* LIMIT: "memory", "pids", "wall-time", "log"... */
 	uint64_t max, observed;
 
@@ -116,8 +123,8 @@ struct iso_record {
 
 /*
  * Copies data[0..size) of the ring buffer to *out when it is one well-formed record of this ABI:
- * exact size, known kind, hook and reason, lengths in bounds, no NUL inside a path, padding zero,
- * an errno. -EBADMSG otherwise, and *out is untouched.
+ * exact size, known kind, hook and reason, paths inside their areas and without a NUL, padding
+ * zero, an errno. -EBADMSG otherwise, and *out is untouched.
  */
 int iso_event_decode(const void *data, size_t size, struct iso_event *out);
 
@@ -170,12 +177,13 @@ struct iso_program {
 /* Refusals, for the result document. */
 struct iso_refusal {
 	enum iso_record_kind kind;
-	const char *hook;	/* static: name of its row */
-	const char *reason;	/* static: its word */
-	const char *why;	/* static: its sentence */
-	const char *errno_name; /* static: "EACCES" */
-	char *object;		/* escaped: a path, an address and port, or "" */
-	char *rule;		/* JSON pointer into the manifest, "builtin:WORD" or "none" */
+	const char *hook;      /* static: name of its row */
+	const char *reason;    /* static: its word */
+	const char *why;       /* static: its sentence */
+	const char *operation; /* static: "remove", "open-for-write" */
+	char errno_name[16];   /* "EACCES" */
+	char *object;	       /* escaped: a path, an address and port, or "" */
+	char *rule;	       /* JSON pointer into the manifest, "none", or "rule:N" */
 	uint64_t count;
 	bool expected;
 };
@@ -230,8 +238,9 @@ void iso_stream_flush(struct iso_stream *s);
 int iso_stream_tick(struct iso_stream *s);
 
 /*
- * Writes the run's repeats and remaining gap, `unsealed`, and fsyncs. `kernel` is what the kernel
- * counted (ISO_ASK_SANDBOX), or NULL: it tells losses after the last event, and their cause.
+ * Writes the run's repeats and remaining gap, `unsealed`, and fsyncs. Consume the ring first.
+ * `kernel` is what the kernel counted (ISO_ASK_SANDBOX), or NULL: it tells losses after the last
+ * event, and their cause.
  */
 int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_sandbox *kernel,
 		       struct iso_run_summary *ret);
