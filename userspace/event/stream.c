@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/cleanup.h"
+#include "event/event.h"
+#include "event/file.h"
+#include "event/gate.h"
+#include "event/run.h"
+#include "iso_abi.h"
+
+#define SECOND	     1000000000ull
+#define MILLISECOND  1000000ull
+#define FLUSH_AT     (64u * 1024) /* of the queue, when the caller does not flush */
+#define RETRY	     (100 * MILLISECOND)
+#define REPEAT_FIRST SECOND
+#define REPEAT_LAST  (64 * SECOND)
+
+struct iso_stream {
+	struct iso_file file;
+	struct iso_run *runs;
+	uint64_t (*now)(void *, int);
+	void *now_data;
+	uint64_t synced; /* CLOCK_MONOTONIC ns */
+	struct iso_stream_counters counters;
+};
+
+static uint64_t system_now(void *data, int clock)
+{
+	struct timespec t;
+
+	(void)data;
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now(const struct iso_stream *s, int clock)
+{
+	return s->now(s->now_data, clock);
+}
+
+int iso_stream_new(const struct iso_stream_options *o, struct iso_stream **ret, struct iso_error *e)
+{
+	struct iso_stream *s = calloc(1, sizeof *s);
+	int r;
+
+	if (!s)
+		return iso_error_set(e, -ENOMEM, "events", NULL, "no memory");
+	s->now = o->now ? o->now : system_now;
+	s->now_data = o->now_data;
+	s->file.rotate_bytes = o->rotate_bytes ? o->rotate_bytes : 64u << 20;
+	s->file.rotate_keep = o->rotate_keep ? o->rotate_keep : 8;
+	s->file.limit = o->queue_bytes ? o->queue_bytes : 1u << 20;
+	r = iso_file_open(&s->file, o->directory ? o->directory : ISO_EVENTS_DIRECTORY, e);
+	if (r < 0) {
+		free(s);
+		return r;
+	}
+	s->synced = now(s, CLOCK_MONOTONIC);
+	*ret = s;
+	return 0;
+}
+
+void iso_stream_free(struct iso_stream *s)
+{
+	if (!s)
+		return;
+	iso_file_flush(&s->file);
+	iso_file_sync(&s->file);
+	while (s->runs) {
+		struct iso_run *next = s->runs->next;
+
+		iso_run_free(s->runs);
+		s->runs = next;
+	}
+	iso_file_close(&s->file);
+	free(s);
+}
+
+static struct iso_run *find_run(const struct iso_stream *s, uint64_t sandbox)
+{
+	for (struct iso_run *run = s->runs; run; run = run->next)
+		if (run->sandbox == sandbox)
+			return run;
+	return NULL;
+}
+
+int iso_stream_add_run(struct iso_stream *s, const struct iso_run_context *ctx)
+{
+	struct iso_run *run = NULL;
+	int r;
+
+	for (run = s->runs; run; run = run->next)
+		if (run->sandbox == ctx->sandbox ||
+		    (ctx->run_id && !strcmp(run->run_id, ctx->run_id)))
+			return -EEXIST;
+	r = iso_run_new(ctx, &run);
+	if (r < 0)
+		return r;
+	run->refilled = now(s, CLOCK_MONOTONIC);
+	run->next = s->runs;
+	s->runs = run;
+	return 0;
+}
+
+int iso_stream_add_program(struct iso_stream *s, uint64_t sandbox, const struct iso_program *p)
+{
+	struct iso_run *run = find_run(s, sandbox);
+
+	return run ? iso_run_add_program(run, p) : -ENOENT;
+}
+
+bool iso_stream_has_program(const struct iso_stream *s, uint64_t sandbox, uint64_t exec)
+{
+	const struct iso_run *run = find_run(s, sandbox);
+
+	return run && iso_run_program(run, exec);
+}
+
+static void lose(struct iso_stream *s, struct iso_run *run, uint64_t n, enum iso_gap_cause cause)
+{
+	run->lost[cause] += n;
+	run->summary.lost += n;
+	s->counters.lost += n;
+}
+
+/* Appends a record to the chain and the queue. False: there was no room or no memory. */
+static bool append(struct iso_stream *s, struct iso_run *run, const struct iso_record *r, bool must)
+{
+	ISO_AUTO_FREE char *line = NULL;
+	size_t n;
+
+	if (!iso_file_has_room(&s->file, must))
+		return false;
+	line = iso_ocsf_encode(run, r, run->sequence + 1);
+	if (!line)
+		return false;
+	n = strlen(line);
+	if (iso_file_put(&s->file, line, n) < 0)
+		return false;
+	iso_chain_hash(line, n, run->head);
+	run->sequence++;
+	run->summary.records++;
+	s->counters.records++;
+	if (s->file.used >= FLUSH_AT)
+		iso_file_flush(&s->file);
+	return true;
+}
+
+/* Gaps stay pending until there is room for them: a loss is never lost. */
+static void report_gaps(struct iso_stream *s, struct iso_run *run, bool at_end)
+{
+	uint64_t t = now(s, CLOCK_MONOTONIC);
+
+	if (!at_end && t < run->gap_due)
+		return;
+	for (unsigned cause = 1; cause < ISO_GAP_CAUSES; cause++) {
+		uint64_t lost = run->lost[cause], before = run->sequence;
+		struct iso_record gap = {
+			.kind = ISO_RECORD_GAP,
+			.sandbox = run->sandbox,
+			.time = now(s, CLOCK_REALTIME),
+			.cause = cause,
+			.lost = lost,
+			.first_seq = lost ? before + 1 : 0,
+			.last_seq = lost ? before + lost : 0,
+		};
+		bool full = cause == ISO_GAP_KINDS && run->kinds_full && !run->kinds_reported;
+
+		if (!lost && !full)
+			continue;
+		run->sequence += lost;
+		if (!append(s, run, &gap, true)) {
+			run->sequence = before;
+			return;
+		}
+		run->lost[cause] = 0;
+		run->kinds_reported = run->kinds_reported || full;
+		run->summary.gaps++;
+		run->summary.happened[ISO_RECORD_GAP]++;
+		run->gap_due = t + SECOND;
+	}
+}
+
+static void write_record(struct iso_stream *s, struct iso_run *run, const struct iso_record *r)
+{
+	report_gaps(s, run, false);
+	if (!append(s, run, r, iso_gate_must_pass(r)))
+		lose(s, run, r->count ? r->count : 1, ISO_GAP_SINK);
+}
+
+static void report_repeat(struct iso_stream *s, struct iso_run *run, struct iso_repeat *repeat)
+{
+	struct iso_record r = *repeat->record;
+
+	if (!repeat->pending)
+		return;
+	r.count = repeat->pending;
+	r.first_time = repeat->first_time;
+	r.time = repeat->last_time;
+	repeat->pending = 0;
+	repeat->interval = repeat->interval < REPEAT_LAST ? repeat->interval * 2 : REPEAT_LAST;
+	repeat->due = UINT64_MAX;
+	write_record(s, run, &r);
+}
+
+static void absorb(const struct iso_stream *s, struct iso_repeat *repeat,
+		   const struct iso_record *r)
+{
+	if (!repeat->pending) {
+		repeat->first_time = r->time;
+		/* An expected refusal waits for the end of the run. */
+		repeat->due = r->expected ? UINT64_MAX : now(s, CLOCK_MONOTONIC) + repeat->interval;
+	}
+	repeat->pending += r->count ? r->count : 1;
+	repeat->last_time = r->time;
+	*repeat->record = *r;
+}
+
+static struct iso_repeat *find_repeat(struct iso_run *run, uint64_t key)
+{
+	for (size_t i = 0; i < run->repeat_count; i++)
+		if (run->repeats[i].key == key)
+			return &run->repeats[i];
+	return NULL;
+}
+
+/* A slot for a new refusal; the one that was quiet for longest makes room, and is reported. */
+static struct iso_repeat *add_repeat(struct iso_stream *s, struct iso_run *run,
+				     const struct iso_record *r)
+{
+	struct iso_repeat *slot = &run->repeats[0];
+	struct iso_record *copy;
+
+	if (run->repeat_count < ISO_RUN_REPEATS) {
+		copy = malloc(sizeof *copy);
+		if (!copy)
+			return NULL;
+		slot = &run->repeats[run->repeat_count++];
+	} else {
+		for (size_t i = 1; i < run->repeat_count; i++)
+			if (run->repeats[i].last_time < slot->last_time)
+				slot = &run->repeats[i];
+		report_repeat(s, run, slot);
+		copy = slot->record;
+	}
+	*copy = *r;
+	*slot = (struct iso_repeat){
+		.key = iso_record_key(r),
+		.last_time = r->time,
+		.due = UINT64_MAX,
+		.interval = REPEAT_FIRST,
+		.record = copy,
+	};
+	return slot;
+}
+
+static void take(struct iso_stream *s, struct iso_run *run, struct iso_record *r)
+{
+	bool collapses = iso_gate_collapses(r);
+	struct iso_repeat *repeat = NULL;
+
+	r->expected = r->expected || iso_run_expects(run, r);
+	iso_run_account(run, r);
+	if (collapses)
+		repeat = find_repeat(run, iso_record_key(r));
+	if (repeat) {
+		absorb(s, repeat, r);
+		s->counters.collapsed++;
+		return;
+	}
+	if (!r->expected && !iso_gate_admit(run, r, now(s, CLOCK_MONOTONIC))) {
+		lose(s, run, r->count ? r->count : 1, ISO_GAP_RATE);
+		return;
+	}
+	if (collapses)
+		repeat = add_repeat(s, run, r);
+	if (repeat && r->expected)
+		absorb(s, repeat, r);
+	else
+		write_record(s, run, r);
+}
+
+int iso_stream_emit(struct iso_stream *s, const struct iso_record *record)
+{
+	struct iso_record r = *record;
+	struct iso_run *run = find_run(s, r.sandbox);
+
+	if ((unsigned)r.kind >= ISO_RECORD_GAP)
+		return -EINVAL;
+	if (!run) {
+		s->counters.unknown_run++;
+		return -ENOENT;
+	}
+	if (!r.time)
+		r.time = now(s, CLOCK_REALTIME);
+	take(s, run, &r);
+	return 0;
+}
+
+int iso_stream_kernel_event(struct iso_stream *s, const struct iso_event *event)
+{
+	struct iso_run *run = find_run(s, event->sandbox);
+	struct iso_record r;
+	uint64_t expired;
+	int64_t offset;
+
+	if (!run) {
+		s->counters.unknown_run++;
+		return -ENOENT;
+	}
+	if (event->sequence &&
+	    !iso_gate_arrive(run, event->sequence, now(s, CLOCK_MONOTONIC), &expired)) {
+		s->counters.malformed++;
+		return -EALREADY;
+	}
+	if (event->sequence && expired)
+		lose(s, run, expired, ISO_GAP_KERNEL);
+	offset = (int64_t)(now(s, CLOCK_REALTIME) - now(s, CLOCK_BOOTTIME));
+	iso_record_from_event(event, offset, &r);
+	if (r.kind == ISO_RECORD_STARTED && !iso_run_program(run, r.exec)) {
+		struct iso_program p = {
+			.exec = r.exec, .start_time = r.time, .path = r.path, .pid = r.pid};
+
+		iso_run_add_program(run, &p);
+	}
+	take(s, run, &r);
+	return 0;
+}
+
+int iso_stream_ring(struct iso_stream *s, const void *data, size_t size)
+{
+	struct iso_event event;
+	int r = iso_event_decode(data, size, &event);
+
+	if (r < 0) {
+		s->counters.malformed++;
+		return r;
+	}
+	return iso_stream_kernel_event(s, &event);
+}
+
+void iso_stream_flush(struct iso_stream *s)
+{
+	iso_file_flush(&s->file);
+}
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Does what is due in a run; returns when something is due next. */
+static uint64_t tick_run(struct iso_stream *s, struct iso_run *run, uint64_t t)
+{
+	uint64_t next = UINT64_MAX, lost = iso_gate_expire(run, t, &next);
+
+	if (lost)
+		lose(s, run, lost, ISO_GAP_KERNEL);
+	for (size_t i = 0; i < run->repeat_count; i++) {
+		if (run->repeats[i].due <= t)
+			report_repeat(s, run, &run->repeats[i]);
+		next = earlier(next, run->repeats[i].due);
+	}
+	report_gaps(s, run, false);
+	for (unsigned cause = 1; cause < ISO_GAP_CAUSES; cause++)
+		if (run->lost[cause])
+			next = earlier(next, run->gap_due > t ? run->gap_due : t + RETRY);
+	return next;
+}
+
+int iso_stream_tick(struct iso_stream *s)
+{
+	uint64_t t = now(s, CLOCK_MONOTONIC), next = UINT64_MAX;
+
+	for (struct iso_run *run = s->runs; run; run = run->next)
+		next = earlier(next, tick_run(s, run, t));
+	if (iso_file_flush(&s->file) < 0)
+		next = earlier(next, t + RETRY);
+	if (s->file.dirty && t >= s->synced + SECOND) {
+		iso_file_sync(&s->file);
+		s->synced = t;
+	}
+	if (s->file.dirty)
+		next = earlier(next, s->synced + SECOND);
+	if (next == UINT64_MAX)
+		return -1;
+	return next > t ? (int)((next - t + MILLISECOND - 1) / MILLISECOND) : 0;
+}
+
+static void end_kernel(struct iso_stream *s, struct iso_run *run, const struct iso_sandbox *kernel)
+{
+	uint64_t next = UINT64_MAX, lost = 0;
+
+	if (kernel)
+		lost = iso_gate_skip_to(run, kernel->sequence);
+	lost += iso_gate_expire(run, UINT64_MAX, &next);
+	if (lost)
+		lose(s, run, lost, ISO_GAP_KERNEL);
+	if (!kernel || !run->lost[ISO_GAP_KERNEL])
+		return;
+	/* Now that the kernel's own figures are there, the cause is known where there is only one.
+	 */
+	if (!kernel->lost_full != !kernel->lost_rate) {
+		run->lost[kernel->lost_full ? ISO_GAP_RING : ISO_GAP_RATE] +=
+			run->lost[ISO_GAP_KERNEL];
+		run->lost[ISO_GAP_KERNEL] = 0;
+	}
+}
+
+int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_sandbox *kernel,
+		       struct iso_run_summary *ret)
+{
+	struct iso_run *run = find_run(s, sandbox), **at = &s->runs;
+	struct iso_record over = {.kind = ISO_RECORD_STATE, .state = ISO_RUN_UNSEALED};
+
+	if (!run)
+		return -ENOENT;
+	end_kernel(s, run, kernel);
+	for (size_t i = 0; i < run->repeat_count; i++)
+		report_repeat(s, run, &run->repeats[i]);
+	over.sandbox = sandbox;
+	over.time = now(s, CLOCK_REALTIME);
+	iso_run_account(run, &over);
+	report_gaps(s, run, true);
+	if (!append(s, run, &over, true))
+		lose(s, run, 1, ISO_GAP_SINK);
+	iso_file_flush(&s->file);
+	iso_file_sync(&s->file);
+	s->synced = now(s, CLOCK_MONOTONIC);
+	run->summary.last_sequence = run->sequence;
+	memcpy(run->summary.chain_head, run->head, sizeof run->summary.chain_head);
+	for (size_t i = 0; i < s->file.used; i++)
+		run->summary.unwritten += s->file.queue[i] == '\n';
+	*ret = run->summary;
+	/* The texts of the refusals are the caller's now. */
+	run->summary.refusal_count = 0;
+	while (*at != run)
+		at = &(*at)->next;
+	*at = run->next;
+	iso_run_free(run);
+	return 0;
+}
+
+void iso_stream_counters(const struct iso_stream *s, struct iso_stream_counters *ret)
+{
+	*ret = s->counters;
+	ret->written = s->file.written;
+	ret->write_failures = s->file.write_failures;
+	ret->fsync_failures = s->file.fsync_failures;
+	ret->rotations = s->file.rotations;
+	ret->last_error = s->file.error;
+}
