@@ -194,10 +194,19 @@ enum {
 #define ISO_COMM_MAX  16u
 
 /*
- * One record of the ring buffer. A path is area[offset .. offset + length), from the sandbox's
- * root; when it was longer (truncated != 0) its first components are missing. Paths are bytes of
- * the task's choosing: escape before showing.
+ * A path is area[offset .. offset + length), from the sandbox's root; when `truncated` is not 0 its
+ * first components are missing (too long, too deep, or unreadable). Bytes of the task's choosing:
+ * escape before showing. length 0: no path. The rest of the area is garbage.
  */
+struct iso_event_path {
+	__u16 offset;
+	__u16 length;
+	__u8 truncated;
+	__u8 pad[3];
+	char area[ISO_PATH_AREA];
+};
+
+/* One record of the ring buffer. */
 struct iso_event {
 	__u64 time; /* ns, CLOCK_BOOTTIME */
 	__u64 sandbox;
@@ -215,23 +224,16 @@ struct iso_event {
 	__u32 tid;
 	__u32 ns_pid; /* tgid as the sandbox sees it */
 	__u32 ppid;
-	__u32 uid;	  /* host uid */
-	__u32 mode;	  /* st_mode of the object, 0 when there is none */
-	__u16 family;	  /* ISO_EVENT_NET */
-	__u16 port;	  /* host order */
-	__u16 protocol;	  /* IPPROTO_* */
-	__u16 type;	  /* SOCK_* */
-	__u8 address[16]; /* IPv4 in the first four */
-	__u16 path_offset;
-	__u16 path_length; /* bytes, without NUL; 0: no path */
-	__u16 path2_offset;
-	__u16 path2_length;
-	__u8 path_truncated;
-	__u8 path2_truncated;
-	__u8 pad[6];
+	__u32 uid;		 /* host uid */
+	__u32 mode;		 /* st_mode of the object, 0 when there is none */
+	__u16 family;		 /* ISO_EVENT_NET */
+	__u16 port;		 /* host order */
+	__u16 protocol;		 /* IPPROTO_* */
+	__u16 type;		 /* SOCK_* */
+	__u8 address[16];	 /* IPv4 in the first four */
 	char comm[ISO_COMM_MAX]; /* of the acting program; for people, never for a decision */
-	char path[ISO_PATH_AREA];
-	char path2[ISO_PATH_AREA]; /* second path of rename and link */
+	struct iso_event_path path;
+	struct iso_event_path path2; /* of rename and link */
 };
 
 /* FNV-1a, 64 bits, of n bytes; the same on both sides, and in the policy digest. */

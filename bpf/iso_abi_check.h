@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Both compilers must lay the shared structures out alike: every size and the offsets that matter. */
+/* Both compilers must lay the shared structures out alike: every size and the offsets that matter.
+ */
 #ifndef ISO_ABI_CHECK_H
 #define ISO_ABI_CHECK_H
 
-#define ISO_AT(type, field, offset)                                                                \
+#define ISO_AT(type, field, offset) \
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), #type "." #field)
 #define ISO_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
 
@@ -25,14 +26,15 @@ ISO_AT(iso_command, sandbox, 8);
 ISO_AT(iso_command, value, 16);
 ISO_AT(iso_command, arg, 24);
 ISO_AT(iso_command, answer, 32);
+ISO_SIZE(iso_event_path, 520);
+ISO_AT(iso_event_path, area, 8);
 ISO_SIZE(iso_event, 1176);
 ISO_AT(iso_event, kind, 48);
 ISO_AT(iso_event, family, 96);
 ISO_AT(iso_event, address, 104);
-ISO_AT(iso_event, path_offset, 120);
-ISO_AT(iso_event, comm, 136);
-ISO_AT(iso_event, path, 152);
-ISO_AT(iso_event, path2, 664);
+ISO_AT(iso_event, comm, 120);
+ISO_AT(iso_event, path, 136);
+ISO_AT(iso_event, path2, 656);
 
 #undef ISO_AT
 #undef ISO_SIZE
