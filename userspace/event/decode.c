@@ -16,23 +16,16 @@
 #define COUNT_MAX (1ull << 48)
 
 /* A path lies inside its area and has no NUL of its own; what is around it is garbage. */
-static bool path_ok(const char area[ISO_PATH_AREA], size_t offset, size_t length, uint8_t truncated)
+static bool path_ok(const struct iso_event_path *p)
 {
-	return truncated <= 1 && length <= ISO_PATH_MAX && offset <= ISO_PATH_AREA - length &&
-	       !memchr(area + offset, '\0', length);
+	return p->truncated <= 1 && !p->pad[0] && !p->pad[1] && !p->pad[2] &&
+	       p->length <= ISO_PATH_MAX && p->offset <= ISO_PATH_AREA - p->length &&
+	       !memchr(p->area + p->offset, '\0', p->length);
 }
 
 static bool comm_ok(const char comm[ISO_COMM_MAX])
 {
 	return memchr(comm, '\0', ISO_COMM_MAX) != NULL;
-}
-
-static bool padding_ok(const struct iso_event *e)
-{
-	for (size_t i = 0; i < sizeof e->pad; i++)
-		if (e->pad[i])
-			return false;
-	return true;
 }
 
 static bool numbers_ok(const struct iso_event *e)
@@ -60,9 +53,7 @@ int iso_event_decode(const void *data, size_t size, struct iso_event *out)
 	if (size != sizeof e)
 		return -EBADMSG;
 	memcpy(&e, data, sizeof e);
-	if (!numbers_ok(&e) || !comm_ok(e.comm) || !padding_ok(&e) ||
-	    !path_ok(e.path, e.path_offset, e.path_length, e.path_truncated) ||
-	    !path_ok(e.path2, e.path2_offset, e.path2_length, e.path2_truncated))
+	if (!numbers_ok(&e) || !comm_ok(e.comm) || !path_ok(&e.path) || !path_ok(&e.path2))
 		return -EBADMSG;
 	*out = e;
 	return 0;

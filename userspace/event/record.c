@@ -61,8 +61,8 @@ void iso_record_from_event(const struct iso_event *event, int64_t boot_offset,
 		.device = event->device,
 		.inode = event->inode,
 		.mode = event->mode,
-		.path_truncated = event->path_truncated,
-		.path2_truncated = event->path2_truncated,
+		.path_truncated = event->path.truncated,
+		.path2_truncated = event->path2.truncated,
 		.family = event->family,
 		.port = event->port,
 		.protocol = event->protocol,
@@ -74,8 +74,10 @@ void iso_record_from_event(const struct iso_event *event, int64_t boot_offset,
 	_Static_assert(ISO_PATH_MAX < ISO_RECORD_TEXT, "a path of an event fits");
 	memcpy(r.comm, event->comm, sizeof r.comm);
 	memcpy(r.address, event->address, sizeof r.address);
-	iso_record_set_text(r.path, NULL, event->path + event->path_offset, event->path_length);
-	iso_record_set_text(r.path2, NULL, event->path2 + event->path2_offset, event->path2_length);
+	iso_record_set_text(r.path, NULL, event->path.area + event->path.offset,
+			    event->path.length);
+	iso_record_set_text(r.path2, NULL, event->path2.area + event->path2.offset,
+			    event->path2.length);
 	*ret = r;
 }
 

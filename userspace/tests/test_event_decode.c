@@ -36,14 +36,14 @@ BREAK(error_beyond, e->error = 4096)
 BREAK(wanted, e->wanted = 0x20)
 BREAK(sequence_zero, e->sequence = 0)
 BREAK(sequence_beyond, e->sequence = 1ull << 49)
-BREAK(truncated, e->path_truncated = 2)
-BREAK(truncated2, e->path2_truncated = 255)
-BREAK(pad, e->pad[5] = 1)
+BREAK(truncated, e->path.truncated = 2)
+BREAK(truncated2, e->path2.truncated = 255)
+BREAK(pad, e->path2.pad[2] = 1)
 BREAK(comm, memset(e->comm, 'x', sizeof e->comm))
-BREAK(length, e->path_offset = 0; e->path_length = ISO_PATH_MAX + 1)
-BREAK(offset, e->path_offset = ISO_PATH_AREA; e->path_length = 1)
-BREAK(offset_wraps, e->path2_offset = 0xffff; e->path2_length = 1)
-BREAK(nul_inside, e->path[e->path_offset + 2] = '\0')
+BREAK(length, e->path.offset = 0; e->path.length = ISO_PATH_MAX + 1)
+BREAK(offset, e->path.offset = ISO_PATH_AREA; e->path.length = 1)
+BREAK(offset_wraps, e->path2.offset = 0xffff; e->path2.length = 1)
+BREAK(nul_inside, e->path.area[e->path.offset + 2] = '\0')
 BREAK(start_with_reason, e->kind = ISO_EVENT_PROCESS)
 
 static void what_is_off_is_refused(void **state)
@@ -100,8 +100,8 @@ static void a_path_ends_where_its_length_says(void **state)
 	struct iso_record r;
 
 	(void)state;
-	memset(e.path, 'g', e.path_offset);
-	memset(e.path2, 'g', sizeof e.path2);
+	memset(e.path.area, 'g', e.path.offset);
+	memset(e.path2.area, 'g', sizeof e.path2.area);
 	iso_record_from_event(&e, 5, &r);
 	assert_string_equal(r.path, "/work/.git/hooks/pre-commit");
 	assert_string_equal(r.path2, "");

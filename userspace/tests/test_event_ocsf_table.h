@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What OCSF 1.8.0 asks of the classes that are used here, and what EVENTS.md asks beyond it. Written
- * from the schema's pages, not from the encoder: an attribute that has no row here may not be in a
- * line at all.
+ * What OCSF 1.8.0 asks of the classes that are used here, and what EVENTS.md asks beyond it.
+ * Written from the schema's pages, not from the encoder: an attribute that has no row here may not
+ * be in a line at all.
  *
  *	ROW(class, path, type, need, values, page)
  *	class   class_uid; 0: all classes
@@ -71,29 +71,29 @@ ROW(0, "actor", OBJECT, OPTIONAL, NULL, "objects/actor")
 ROW(0, "actor.process", OBJECT, REQUIRED, NULL, "objects/process")
 
 /* The process object, wherever it stands; pid or uid is required, uid is always there. */
-#define PROCESS_ROWS(at, uid_need)                                                                \
-	ROW(0, at ".uid", STRING, uid_need, NULL, "objects/process")                              \
-	ROW(0, at ".pid", INTEGER, OPTIONAL, NULL, "objects/process")                             \
-	ROW(0, at ".tid", INTEGER, OPTIONAL, NULL, "objects/process")                             \
-	ROW(0, at ".name", STRING, OPTIONAL, NULL, "objects/process")                             \
-	ROW(0, at ".cmd_line", STRING, OPTIONAL, NULL, "objects/process")                         \
-	ROW(0, at ".created_time", TIME, OPTIONAL, NULL, "objects/process")                       \
-	ROW(0, at ".sandbox", STRING, OPTIONAL, NULL, "objects/process")                          \
-	ROW(0, at ".namespace_pid", INTEGER, OPTIONAL, NULL, "profiles/container")                \
-	ROW(0, at ".container", OBJECT, OPTIONAL, NULL, "objects/container")                      \
-	ROW(0, at ".container.uid", STRING, REQUIRED, NULL, "objects/container")                  \
-	ROW(0, at ".container.name", STRING, OPTIONAL, NULL, "objects/container")                 \
-	ROW(0, at ".user", OBJECT, OPTIONAL, NULL, "objects/user")                                \
-	ROW(0, at ".user.uid", STRING, REQUIRED, NULL, "objects/user")                            \
-	ROW(0, at ".parent_process", OBJECT, OPTIONAL, NULL, "objects/process")                   \
-	ROW(0, at ".parent_process.pid", INTEGER, REQUIRED, NULL, "objects/process")              \
+#define PROCESS_ROWS(at, uid_need)                                                   \
+	ROW(0, at ".uid", STRING, uid_need, NULL, "objects/process")                 \
+	ROW(0, at ".pid", INTEGER, OPTIONAL, NULL, "objects/process")                \
+	ROW(0, at ".tid", INTEGER, OPTIONAL, NULL, "objects/process")                \
+	ROW(0, at ".name", STRING, OPTIONAL, NULL, "objects/process")                \
+	ROW(0, at ".cmd_line", STRING, OPTIONAL, NULL, "objects/process")            \
+	ROW(0, at ".created_time", TIME, OPTIONAL, NULL, "objects/process")          \
+	ROW(0, at ".sandbox", STRING, OPTIONAL, NULL, "objects/process")             \
+	ROW(0, at ".namespace_pid", INTEGER, OPTIONAL, NULL, "profiles/container")   \
+	ROW(0, at ".container", OBJECT, OPTIONAL, NULL, "objects/container")         \
+	ROW(0, at ".container.uid", STRING, REQUIRED, NULL, "objects/container")     \
+	ROW(0, at ".container.name", STRING, OPTIONAL, NULL, "objects/container")    \
+	ROW(0, at ".user", OBJECT, OPTIONAL, NULL, "objects/user")                   \
+	ROW(0, at ".user.uid", STRING, REQUIRED, NULL, "objects/user")               \
+	ROW(0, at ".parent_process", OBJECT, OPTIONAL, NULL, "objects/process")      \
+	ROW(0, at ".parent_process.pid", INTEGER, REQUIRED, NULL, "objects/process") \
 	FILE_ROWS(0, at ".file", OPTIONAL)
 
-#define FILE_ROWS(class, at, need)                                                                \
-	ROW(class, at, OBJECT, need, NULL, "objects/file")                                        \
-	ROW(class, at ".name", STRING, REQUIRED, NULL, "objects/file")                            \
-	ROW(class, at ".path", STRING, OPTIONAL, NULL, "objects/file")                            \
-	ROW(class, at ".uid", STRING, OPTIONAL, NULL, "objects/file")                             \
+#define FILE_ROWS(class, at, need)                                     \
+	ROW(class, at, OBJECT, need, NULL, "objects/file")             \
+	ROW(class, at ".name", STRING, REQUIRED, NULL, "objects/file") \
+	ROW(class, at ".path", STRING, OPTIONAL, NULL, "objects/file") \
+	ROW(class, at ".uid", STRING, OPTIONAL, NULL, "objects/file")  \
 	ROW(class, at ".type_id", INTEGER, REQUIRED, "|0|1|2|3|4|5|6|7|99|", "objects/file")
 
 PROCESS_ROWS("actor.process", REQUIRED)

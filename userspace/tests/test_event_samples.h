@@ -39,9 +39,9 @@ static const struct iso_run_context sample_run = {
 static inline void sample_path(struct iso_event *e, const char *path)
 {
 	/* as the kernel side builds it: from the end of the area */
-	e->path_length = (__u16)strlen(path);
-	e->path_offset = (__u16)(ISO_PATH_AREA - strlen(path));
-	memcpy(e->path + e->path_offset, path, strlen(path));
+	e->path.length = (__u16)strlen(path);
+	e->path.offset = (__u16)(ISO_PATH_AREA - strlen(path));
+	memcpy(e->path.area + e->path.offset, path, strlen(path));
 }
 
 /* Writing to a protected hook, refused. */
