@@ -85,7 +85,7 @@ struct iso_manifest {
 		char *purpose;	  /* or NULL */
 		struct iso_pairs labels;
 		struct iso_strv command; /* count 0: from the command line */
-		struct iso_strv outputs, side_effects;
+		struct iso_strv outputs, side_effects, supplementary; /* recorded only */
 	} task;
 	enum iso_profile profile;
 	struct {
