@@ -231,7 +231,7 @@ static void every_hook_conforms(void **state)
 			r.hook = hook;
 			r.count = hook;
 			r.first_time = r.time;
-			strcpy(r.path2, hook % 2 ? "/elsewhere" : "");
+			iso_record_set_text(r.path2, NULL, "/elsewhere", hook % 2 ? 10 : 0);
 			o = encode(&r);
 			if (!conforms(o))
 				fail_msg("hook %u, %s: %s", hook, iso_record_kind_word(kind),
