@@ -54,11 +54,12 @@ iso_qemu_disk() {
 		-device "virtio-blk-pci,drive=$1,serial=$1")
 }
 
-# iso_qemu_wait RUN-DIR SECONDS waits for the guest's end and sets qemu_end:
-# ended (in order), died, timeout, or unbegun (no line of init in time).
+# iso_qemu_wait RUN-DIR SECONDS waits for the guest's end and sets qemu_status and
+# qemu_end: ended (in order), died, timeout, or unbegun (no line of init in time).
 iso_qemu_wait() {
-	local run=$1 limit=$((SECONDS + $2)) begin=$((SECONDS + ISO_QEMU_BEGIN)) status=0 tick
+	local run=$1 limit=$((SECONDS + $2)) begin=$((SECONDS + ISO_QEMU_BEGIN)) tick
 	qemu_end=
+	qemu_status=0
 	exec {tick}<> <(:)
 	while kill -0 "$iso_qemu_pid" 2>/dev/null; do
 		read -r -t 0.1 -u "$tick" || : # lint-allow(swallowed): the time-out is the point
@@ -73,12 +74,12 @@ iso_qemu_wait() {
 		break
 	done
 	exec {tick}<&-
-	wait "$iso_qemu_pid" || status=$?
+	wait "$iso_qemu_pid" || qemu_status=$?
 	iso_qemu_pid=
 	wait "$iso_qemu_pump" || : # lint-allow(swallowed): it is ended by a signal
 	iso_qemu_pump=
 	if [[ -z $qemu_end ]]; then
-		if ((status == ISO_QEMU_ENDED)); then
+		if ((qemu_status == ISO_QEMU_ENDED)); then
 			qemu_end=ended
 		else
 			qemu_end=died

@@ -15,13 +15,17 @@ iso_run_clean() {
 	rm -rf -- "$iso_run_dir"
 }
 
+iso_run_console() {
+	tail -n 40 "$iso_run_dir/console" | tr -d '\r' | sed 's/^/  | /' >&2
+	sed 's/^/  qemu: /' "$iso_run_dir/qemu-errors" >&2
+}
+
 # iso_run_failed STATUS REASON… ends the run with the end of the console.
 iso_run_failed() {
 	local status=$1
 	shift
 	iso_say "FAILED: $*; the end of its console:"
-	tail -n 40 "$iso_run_dir/console" | tr -d '\r' | sed 's/^/  | /' >&2
-	sed 's/^/  qemu: /' "$iso_run_dir/qemu-errors" >&2
+	iso_run_console
 	exit "$status"
 }
 
@@ -66,7 +70,8 @@ iso_run() {
 		iso_qemu_start "$iso_run_dir" || iso_die "cannot start QEMU"
 		iso_qemu_wait "$iso_run_dir" "$guest_timeout"
 		[[ $qemu_end == unbegun ]] || break
-		iso_say "the guest did not begin (start $start of $ISO_RUN_STARTS)"
+		iso_say "the guest did not begin (start $start of $ISO_RUN_STARTS; QEMU's status: $qemu_status)"
+		iso_run_console
 	done
 	case $qemu_end in
 	unbegun) iso_run_failed 254 "no start of the guest began" ;;
