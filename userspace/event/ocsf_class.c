@@ -155,13 +155,13 @@ int iso_ocsf_finding(json_t *o, json_t *u, const struct iso_run *run, const stru
 		[ISO_RECORD_LIMIT] = "resource_limit",
 		[ISO_RECORD_GAP] = "event_gap",
 	};
-	char uid[160], title[96];
+	char uid[160], buffer[96];
+	const char *title = finding_title(r, buffer);
 
 	snprintf(uid, sizeof uid, "%s:%" PRIu64, run->run_id, sequence);
 	iso_json_put(o, "finding_info",
 		     json_pack("{s:s, s:o, s:[s]}", "uid", uid, "title",
-			       iso_json_text(finding_title(r, title), strlen(title)), "types",
-			       types[r->kind]));
+			       iso_json_text(title, strlen(title)), "types", types[r->kind]));
 	iso_json_put(o, "is_alert", json_boolean(r->kind == ISO_RECORD_TAMPER));
 	if (r->kind == ISO_RECORD_GAP) {
 		iso_json_put(u, "lost", json_integer((json_int_t)r->lost));

@@ -210,8 +210,8 @@ static uint64_t mix(uint64_t hash, const void *data, size_t n)
 	const unsigned char *p = data;
 
 	for (size_t i = 0; i < n; i++)
-		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): words by bytes
-		 */
+		/* The words, byte by byte, of which the analyzer loses track. */
+		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
 		hash = (hash ^ p[i]) * ISO_HASH_PRIME;
 	return hash;
 }
