@@ -15,11 +15,11 @@
 /* Far beyond any run, far below what would overflow a signed 64-bit sequence. */
 #define COUNT_MAX (1ull << 48)
 
-/* A path lies inside its area and has no NUL of its own; what is around it is garbage. */
+/* A path lies inside its area and has no NUL of its own; area and padding around it are garbage. */
 static bool path_ok(const struct iso_event_path *p)
 {
-	return p->truncated <= 1 && !p->pad[0] && !p->pad[1] && !p->pad[2] &&
-	       p->length <= ISO_PATH_MAX && p->offset <= ISO_PATH_AREA - p->length &&
+	return p->truncated <= 1 && p->length <= ISO_PATH_MAX &&
+	       p->offset <= ISO_PATH_AREA - p->length &&
 	       !memchr(p->area + p->offset, '\0', p->length);
 }
 

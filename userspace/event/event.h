@@ -30,15 +30,13 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "event/paths.h"
 #include "manifest/manifest.h"
 #include "policy/policy.h"
 
 struct iso_event;   /* bpf/iso_abi.h */
 struct iso_sandbox; /* bpf/iso_abi.h */
 struct iso_stream;
-
-#define ISO_EVENTS_DIRECTORY "/var/log/isoctl"
-#define ISO_EVENTS_FILE	     "events.ndjson"
 
 /* ------------------------------------------------------------------------------ records */
 
@@ -123,8 +121,8 @@ struct iso_record {
 
 /*
  * Copies data[0..size) of the ring buffer to *out when it is one well-formed record of this ABI:
- * exact size, known kind, hook and reason, paths inside their areas and without a NUL, padding
- * zero, an errno. -EBADMSG otherwise, and *out is untouched.
+ * exact size, known kind, hook and reason, paths inside their areas and without a NUL, an
+ * errno. -EBADMSG otherwise, and *out is untouched.
  */
 int iso_event_decode(const void *data, size_t size, struct iso_event *out);
 

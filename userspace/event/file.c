@@ -11,10 +11,11 @@
 #include <unistd.h>
 
 #include "common/cleanup.h"
-#include "event/event.h"
+#include "event/paths.h"
 
 #define RESERVE	  (256u * 1024) /* of the queue, for lines that must not be lost */
 #define LINE_ROOM (16u * 1024)	/* more than any line takes */
+#define PATIENCE  1000		/* ms, where nobody waits for us */
 
 /*
  * A writer that died in the middle of a line leaves a tail without a newline. It was never a
@@ -75,23 +76,15 @@ static int follow_name(struct iso_file *f)
 	return reopen(f);
 }
 
-static void rotated_name(char out[64], unsigned n)
-{
-	if (n)
-		snprintf(out, 64, "%s.%u", ISO_EVENTS_FILE, n);
-	else
-		snprintf(out, 64, "%s", ISO_EVENTS_FILE);
-}
-
 static int rotate(struct iso_file *f)
 {
-	char from[64], to[64];
+	char from[ISO_EVENTS_NAME], to[ISO_EVENTS_NAME];
 	int r;
 
 	for (unsigned i = f->rotate_keep; i-- > 0;) {
-		rotated_name(from, i);
-		rotated_name(to, i + 1);
-		if (renameat(f->dir_fd, from, f->dir_fd, to) < 0 && errno != ENOENT)
+		if (renameat(f->dir_fd, iso_events_name(from, i), f->dir_fd,
+			     iso_events_name(to, i + 1)) < 0 &&
+		    errno != ENOENT)
 			return -errno;
 	}
 	if (fdatasync(f->fd) < 0)
@@ -131,17 +124,18 @@ static int ready(struct iso_file *f)
 	return 0;
 }
 
-/* Another writer holds it for the length of a write: a second is more than one takes. */
-static int take_lock_patiently(struct iso_file *f)
+/* Another writer holds it for the length of a write, or of a rotation. -EBUSY: for longer. */
+static int take_lock(const struct iso_file *f, int patience_ms)
 {
-	for (int tries = 0; tries < 100; tries++) {
+	for (;; patience_ms--) {
 		if (!flock(f->lock_fd, LOCK_EX | LOCK_NB))
 			return 0;
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
-		usleep(10000);
+		if (patience_ms <= 0)
+			return -EBUSY;
+		usleep(1000);
 	}
-	return -EBUSY;
 }
 
 int iso_file_open(struct iso_file *f, const char *directory, struct iso_error *e)
@@ -154,7 +148,7 @@ int iso_file_open(struct iso_file *f, const char *directory, struct iso_error *e
 		return iso_error_set(e, -ENOMEM, "events", NULL, "no memory");
 	r = open_directory(f);
 	if (r == 0)
-		r = take_lock_patiently(f);
+		r = take_lock(f, PATIENCE);
 	if (r == 0) {
 		r = follow_name(f);
 		flock(f->lock_fd, LOCK_UN);
@@ -270,14 +264,14 @@ static int write_batch(struct iso_file *f)
 	return append(f, n);
 }
 
-int iso_file_flush(struct iso_file *f)
+int iso_file_flush(struct iso_file *f, int patience_ms)
 {
 	int r = 0;
 
 	while (f->used && (r == 0 || r == -EAGAIN)) {
 		r = ready(f);
-		if (r == 0 && flock(f->lock_fd, LOCK_EX | LOCK_NB) < 0)
-			r = errno == EWOULDBLOCK ? -EBUSY : -errno;
+		if (r == 0)
+			r = take_lock(f, patience_ms);
 		if (r == 0) {
 			r = write_batch(f);
 			flock(f->lock_fd, LOCK_UN);

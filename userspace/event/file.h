@@ -7,7 +7,7 @@
  * not take. Nothing is dropped here: a line that finds the queue full is refused to the caller.
  *
  * Several writers may share a directory. Each takes DIRECTORY/.lock (0600: a reader of the events
- * cannot hold it) for the length of one write, without waiting for it, and looks whether another
+ * cannot hold it) for the length of one write, and looks whether another
  * has rotated the file in the meantime.
  *
  * fdatasync: when a run ends, and otherwise at most once a second while there is something new. It
@@ -44,8 +44,11 @@ void iso_file_close(struct iso_file *f);
 bool iso_file_has_room(const struct iso_file *f, bool must);
 /* Appends line and a newline to the queue. -ENOMEM. */
 int iso_file_put(struct iso_file *f, const char *line, size_t n);
-/* Writes what can be written. 0: the queue is empty now; else why not, f->error too. */
-int iso_file_flush(struct iso_file *f);
+/*
+ * Writes what can be written. 0: the queue is empty now; else why not, f->error too. Waits as long
+ * for another writer (-EBUSY: longer than that).
+ */
+int iso_file_flush(struct iso_file *f, int patience_ms);
 int iso_file_sync(struct iso_file *f);
 
 #endif

@@ -59,7 +59,7 @@ void iso_json_number(json_t *o, const char *key, uint64_t n)
 json_t *iso_json_path(const char *path, bool truncated)
 {
 	char whole[ISO_RECORD_TEXT + 4];
-	int n = snprintf(whole, sizeof whole, "%s%s", truncated ? ".../" : "", path);
+	int n = snprintf(whole, sizeof whole, "%s%s", truncated ? "..." : "", path);
 
 	return iso_json_text(whole, (size_t)n);
 }

@@ -295,8 +295,8 @@ char *iso_record_object(const struct iso_record *r, char *out, size_t size)
 			 r->family == AF_UNIX ? "unix socket, family " : "family-", r->family);
 		return out;
 	}
-	n = snprintf(whole, sizeof whole, "%s%s%s%s%s", r->path_truncated ? ".../" : "", r->path,
-		     r->path2[0] ? " -> " : "", r->path2_truncated ? ".../" : "", r->path2);
+	n = snprintf(whole, sizeof whole, "%s%s%s%s%s", r->path_truncated ? "..." : "", r->path,
+		     r->path2[0] ? " -> " : "", r->path2_truncated ? "..." : "", r->path2);
 	return iso_text_escape(whole, (size_t)n, out, size);
 }
 

@@ -15,6 +15,8 @@
 #define MILLISECOND  1000000ull
 #define FLUSH_AT     (64u * 1024) /* of the queue, when the caller does not flush */
 #define RETRY	     (100 * MILLISECOND)
+#define END_WAIT     100  /* ms for other writers, at the end of a run */
+#define FREE_WAIT    5000 /* ms: what is not written then never will be */
 #define REPEAT_FIRST SECOND
 #define REPEAT_LAST  (64 * SECOND)
 
@@ -52,6 +54,8 @@ int iso_stream_new(const struct iso_stream_options *o, struct iso_stream **ret, 
 	s->now_data = o->now_data;
 	s->file.rotate_bytes = o->rotate_bytes ? o->rotate_bytes : 64u << 20;
 	s->file.rotate_keep = o->rotate_keep ? o->rotate_keep : 8;
+	if (s->file.rotate_keep > ISO_EVENTS_ROTATED_MAX)
+		s->file.rotate_keep = ISO_EVENTS_ROTATED_MAX;
 	s->file.limit = o->queue_bytes ? o->queue_bytes : 1u << 20;
 	r = iso_file_open(&s->file, o->directory ? o->directory : ISO_EVENTS_DIRECTORY, e);
 	if (r < 0) {
@@ -67,7 +71,7 @@ void iso_stream_free(struct iso_stream *s)
 {
 	if (!s)
 		return;
-	iso_file_flush(&s->file);
+	iso_file_flush(&s->file, FREE_WAIT);
 	iso_file_sync(&s->file);
 	while (s->runs) {
 		struct iso_run *next = s->runs->next;
@@ -145,7 +149,7 @@ static bool append(struct iso_stream *s, struct iso_run *run, const struct iso_r
 	run->summary.records++;
 	s->counters.records++;
 	if (s->file.used >= FLUSH_AT)
-		iso_file_flush(&s->file);
+		iso_file_flush(&s->file, 0);
 	return true;
 }
 
@@ -344,7 +348,7 @@ int iso_stream_ring(struct iso_stream *s, const void *data, size_t size)
 
 void iso_stream_flush(struct iso_stream *s)
 {
-	iso_file_flush(&s->file);
+	iso_file_flush(&s->file, 0);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -377,7 +381,7 @@ int iso_stream_tick(struct iso_stream *s)
 
 	for (struct iso_run *run = s->runs; run; run = run->next)
 		next = earlier(next, tick_run(s, run, t));
-	if (iso_file_flush(&s->file) < 0)
+	if (iso_file_flush(&s->file, 0) < 0)
 		next = earlier(next, t + RETRY);
 	if (s->file.dirty && t >= s->synced + SECOND) {
 		iso_file_sync(&s->file);
@@ -427,7 +431,7 @@ int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_
 	report_gaps(s, run, true);
 	if (!append(s, run, &over, true))
 		lose(s, run, 1, ISO_GAP_SINK);
-	iso_file_flush(&s->file);
+	iso_file_flush(&s->file, END_WAIT);
 	iso_file_sync(&s->file);
 	s->synced = now(s, CLOCK_MONOTONIC);
 	run->summary.last_sequence = run->sequence;
