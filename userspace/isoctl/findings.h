@@ -10,7 +10,10 @@
 
 void isoctl_print_findings(FILE *out, const char *file, const struct iso_findings *f, bool json);
 
-/* The bytes of a manifest file ("-": standard input): 0, or a negative errno that it has logged. */
+/*
+ * The bytes of a manifest file ("-": standard input): 0, or a negative errno that it has logged. Of
+ * a file that is too large nothing but a size that the parser refuses.
+ */
 int isoctl_read_manifest(const char *file, char **ret, size_t *ret_size);
 
 #endif

@@ -115,6 +115,14 @@ static bool may_write_and_execute(const struct iso_check *c)
 	return !c->profile || (c->profile & (ISO_IN_BUILD | ISO_IN_GUEST_BUILD));
 }
 
+/* "/filesystem/scratch/0/execute" from ".../path" */
+static const char *execute_of(struct iso_check *c, const struct iso_shown *scratch)
+{
+	size_t n = strlen(scratch->pointer) - strlen("path");
+
+	return iso_at(c, "%.*sexecute", (int)n, scratch->pointer);
+}
+
 static void check_execute(struct iso_check *c)
 {
 	json_t *execute = iso_get_list(c, NULL, "/process/execute"), *v;
@@ -133,7 +141,7 @@ static void check_execute(struct iso_check *c)
 		else if (!tree)
 			iso_report(c, at, EXECUTE_INVISIBLE, path);
 		else if (!tree->execute)
-			iso_report(c, at, EXECUTE_SCRATCH, path, tree->pointer);
+			iso_report(c, at, EXECUTE_SCRATCH, path, execute_of(c, tree));
 		else if ((other = denied_by(c, path)))
 			iso_report(c, at, EXECUTE_DENIED, path, other);
 		else if (tree->writable && !may_write_and_execute(c))
@@ -159,10 +167,7 @@ static void check_scratch_execute(struct iso_check *c)
 			named |= path && iso_path_within(path, tree->path);
 		}
 		if (!named)
-			iso_report(c,
-				   iso_at(c, "%.*sexecute", (int)(strlen(tree->pointer) - 4),
-					  tree->pointer),
-				   SCRATCH_UNLISTED, tree->path);
+			iso_report(c, execute_of(c, tree), SCRATCH_UNLISTED, tree->path);
 	}
 }
 

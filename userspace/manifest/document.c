@@ -38,26 +38,44 @@ static size_t key_start(const char *text, size_t size, size_t behind)
 	return i;
 }
 
+/* What jansson found, in our words where its own are about its interface. */
+static const char *syntax_text(const json_error_t *error, char *text, size_t size)
+{
+	char *near;
+
+	switch (json_error_code(error)) {
+	case json_error_premature_end_of_input:
+		return "the text ends before the document does";
+	case json_error_end_of_input_expected:
+		return "there is more text behind the document";
+	case json_error_null_character:
+	case json_error_null_byte_in_key:
+		return "a text cannot hold the character NUL";
+	case json_error_numeric_overflow:
+		return "a number is too large";
+	default:
+		snprintf(text, size, "%s", error->text);
+		near = strstr(text, " near ");
+		if (near)
+			*near = '\0'; /* the position says it, and the text is the file's */
+		return text;
+	}
+}
+
 static void report_syntax(struct iso_check *c, const json_error_t *error)
 {
 	size_t offset = error->position > 0 ? (size_t)error->position : 0;
 	char text[JSON_ERROR_TEXT_LENGTH];
-	char *near;
 
 	if (json_error_code(error) == json_error_duplicate_key) {
 		size_t start = key_start(c->text, c->size, offset);
-		char key[64];
 
-		snprintf(key, sizeof key, "%.*s", (int)(offset - start), c->text + start);
-		iso_report_place(c, start, DUPLICATE_KEY, key);
+		snprintf(text, sizeof text, "%.*s", (int)(offset - start), c->text + start);
+		iso_report_place(c, start, DUPLICATE_KEY, text);
 		return;
 	}
-	snprintf(text, sizeof text, "%s", error->text);
-	near = strstr(text, " near '");
-	if (near && json_error_code(error) == json_error_premature_end_of_input)
-		*near = '\0';
 	/* the position is behind the token that was wrong */
-	iso_report_place(c, offset ? offset - 1 : 0, SYNTAX, text);
+	iso_report_place(c, offset ? offset - 1 : 0, SYNTAX, syntax_text(error, text, sizeof text));
 }
 
 int iso_check_document(struct iso_check *c)

@@ -150,7 +150,8 @@ struct iso_findings {
 /*
  * Parses and checks text[0..size) (a file's bytes). Returns 0 and *ret when there is no finding;
  * -EINVAL and at least one finding in *findings when the manifest is not valid; another negative
- * errno (-ENOMEM) when it could not be judged. Pure: asks nothing of the host.
+ * errno (-ENOMEM) when it could not be judged. Pure: asks nothing of the host. A size above
+ * ISO_MANIFEST_MAX is refused without a look at the text.
  */
 int iso_manifest_parse(const char *text, size_t size, struct iso_manifest **ret,
 		       struct iso_findings *findings);

@@ -141,23 +141,12 @@ const char *iso_at(struct iso_check *c, const char *format, ...)
 
 const char *iso_at_key(struct iso_check *c, const char *parent, const char *key)
 {
-	size_t n = strlen(parent), length = strlen(key);
-	char *text = malloc(n + 2 + 2 * length), *out;
+	size_t n = strlen(parent);
+	char *text = malloc(n + 2 * strlen(key) + 2);
 
 	if (!text)
 		return keep(c, NULL);
-	memcpy(text, parent, n);
-	out = text + n;
-	*out++ = '/';
-	for (; *key; key++) {
-		if (*key == '~' || *key == '/') {
-			*out++ = '~';
-			*out++ = *key == '~' ? '0' : '1';
-		} else {
-			*out++ = *key;
-		}
-	}
-	*out = '\0';
+	iso_pointer_add(mempcpy(text, parent, n), key);
 	return keep(c, text);
 }
 
@@ -226,27 +215,24 @@ static size_t still_waiting(struct search *s)
 
 static int find_places(struct iso_check *c)
 {
-	ISO_AUTO_FREE struct waiting *items = calloc(c->found_count, sizeof *items);
-	struct search s = {items, 0};
-	int r;
+	struct search s = {calloc(c->found_count, sizeof *s.items), 0};
+	int r = s.items ? 0 : -ENOMEM;
 
-	if (!items)
-		return -ENOMEM;
-	for (size_t i = 0; i < c->found_count; i++) {
+	for (size_t i = 0; i < c->found_count && !r; i++) {
 		struct iso_found *f = &c->found[i];
 		size_t n = strlen(f->pointer);
 
 		if (!f->line)
-			items[s.count++] = (struct waiting){iso_pointer_hash(f->pointer, n), n, f};
+			s.items[s.count++] =
+				(struct waiting){iso_pointer_hash(f->pointer, n), n, f};
 	}
-	while (s.count && c->root) {
-		qsort(items, s.count, sizeof *items, by_hash);
+	while (s.count && c->root && !r) {
+		qsort(s.items, s.count, sizeof *s.items, by_hash);
 		r = iso_scan(c->text, c->size, visit, &s);
-		if (r)
-			return r;
 		s.count = still_waiting(&s);
 	}
-	return 0;
+	free(s.items);
+	return r;
 }
 
 static int by_place(const void *a, const void *b)

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/cleanup.h"
 #include "manifest/manifest.h"
 
 #define HASH_SEED  0xcbf29ce484222325ull
@@ -32,6 +31,21 @@ static uint64_t hash_more(uint64_t h, const char *s, size_t n)
 uint64_t iso_pointer_hash(const char *pointer, size_t n)
 {
 	return hash_more(HASH_SEED, pointer, n);
+}
+
+char *iso_pointer_add(char *out, const char *key)
+{
+	*out++ = '/';
+	for (; *key; key++) {
+		if (*key == '~' || *key == '/') {
+			*out++ = '~';
+			*out++ = *key == '~' ? '0' : '1';
+		} else {
+			*out++ = *key;
+		}
+	}
+	*out = '\0';
+	return out;
 }
 
 static void step(struct iso_place *at, char c)
@@ -263,7 +277,7 @@ static int container(struct scanner *s, uint64_t hash, unsigned depth)
 
 static int value(struct scanner *s, struct iso_place key, uint64_t hash, unsigned depth)
 {
-	struct iso_spot spot = {s->pointer, s->length, hash, key, s->at};
+	struct iso_spot spot = {s->pointer ? s->pointer : "", s->length, hash, key, s->at};
 	char c = peek(s);
 
 	s->visit(s->data, &spot);
@@ -281,20 +295,12 @@ static int value(struct scanner *s, struct iso_place key, uint64_t hash, unsigne
 int iso_scan(const char *text, size_t size, void (*visit)(void *data, const struct iso_spot *spot),
 	     void *data)
 {
-	ISO_AUTO_FREE char *start = malloc(64);
-	struct scanner s = {.p = text,
-			    .end = text + size,
-			    .at = {1, 1},
-			    .pointer = start,
-			    .room = 64,
-			    .visit = visit,
-			    .data = data};
+	struct scanner s = {
+		.p = text, .end = text + size, .at = {1, 1}, .visit = visit, .data = data};
 	int r;
 
-	if (!start)
-		return -ENOMEM;
 	skip_space(&s);
 	r = value(&s, s.at, HASH_SEED, 0);
-	start = s.pointer; /* it may have moved */
+	free(s.pointer);
 	return r;
 }

@@ -26,6 +26,12 @@ struct iso_spot {
 int iso_scan(const char *text, size_t size, void (*visit)(void *data, const struct iso_spot *spot),
 	     void *data);
 
+/*
+ * Writes "/" and `key` with RFC 6901's escapes to out, which has room for 2 * strlen(key) + 2
+ * bytes, and a NUL. Returns where the NUL is.
+ */
+char *iso_pointer_add(char *out, const char *key);
+
 uint64_t iso_pointer_hash(const char *pointer, size_t n);
 
 /* Where byte `offset` of the text is. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "manifest/check.h"
+#include "manifest/scan.h"
 #include "manifest/shape.h"
 #include "manifest/suggest.h"
 
@@ -26,16 +27,7 @@ static size_t enter(struct iso_check *c, const char *key)
 		c->at = more;
 		c->at_room = need * 2;
 	}
-	c->at[c->at_length++] = '/';
-	for (; *key; key++) {
-		if (*key == '~' || *key == '/') {
-			c->at[c->at_length++] = '~';
-			c->at[c->at_length++] = *key == '~' ? '0' : '1';
-		} else {
-			c->at[c->at_length++] = *key;
-		}
-	}
-	c->at[c->at_length] = '\0';
+	c->at_length = (size_t)(iso_pointer_add(c->at + back, key) - c->at);
 	return back;
 }
 

@@ -9,8 +9,8 @@ static const char *const names[] = {
 #include "iso_syscalls.inc"
 	NULL};
 
-#define PROFILE_BOTH  3
-#define PROFILE_BUILD 2
+#define PROFILE_BOTH   3
+#define PROFILE_STRICT 1
 
 static const struct {
 	unsigned profiles;
@@ -21,19 +21,19 @@ static const struct {
 #undef OPTIONAL
 };
 
-static const char build_list[] =
+static const char strict_list[] =
 #define OPTIONAL(profiles, name) name ", "
 #include "manifest/syscalls.def"
 #undef OPTIONAL
-	"none else";
+	"nothing else";
 
-static const char strict_list[] =
+static const char build_list[] =
 #define IN_BOTH(name) name ", "
-#define IN_BUILD(name)
+#define IN_STRICT(name)
 #define OPTIONAL(profiles, name) IN_##profiles(name)
 #include "manifest/syscalls.def"
 #undef OPTIONAL
-	"none else";
+	"nothing else";
 
 bool iso_syscall_known(const char *name)
 {

@@ -90,7 +90,7 @@ static void valid_keeps_every_value(void **state)
 	assert_true(m->filesystem.scratch[2].execute);
 	assert_false(m->loopback_private);
 	assert_int_equal(m->process.syscalls, ISO_SYSCALLS_BUILD);
-	assert_string_equal(m->process.syscalls_deny.items[0], "swapon");
+	assert_string_equal(m->process.syscalls_deny.items[0], "socketpair");
 	assert_int_equal(m->process.limits.cpus_milli, 1500);
 	assert_int_equal(m->process.limits.file_size, 32u << 20);
 	assert_string_equal(m->process.environment_pass.items[0], "TERM");
