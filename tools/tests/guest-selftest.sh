@@ -82,7 +82,7 @@ check_hang() {
 check_no_result() {
 	run 254 -- guest-exit
 	has "$work/err" 'without a result of this run'
-	run 254 -- sh -c 'reboot -f || echo b >/proc/sysrq-trigger; sleep 100'
+	run 254 -- sh -c 'reboot -f || echo b >/proc/sysrq-trigger; sleep 100' # lint-allow(sleeps): ends with the guest
 }
 
 check_spoof() {
@@ -98,7 +98,7 @@ check_spoof() {
 		done'
 	run 3 -- bash -c "$spoof; exit 3"
 	run 254 -- bash -c "$spoof; guest-exit"
-	run 254 -- bash -c "$spoof; kill -STOP 1; echo 1 >/proc/sys/kernel/sysrq; echo b >/proc/sysrq-trigger; sleep 100"
+	run 254 -- bash -c "$spoof; kill -STOP 1; echo 1 >/proc/sys/kernel/sysrq; echo b >/proc/sysrq-trigger; sleep 100" # lint-allow(sleeps): ends with the guest
 }
 
 check_out() {
@@ -200,7 +200,7 @@ check_signal() {
 	pid=$!
 	for ((n = 0; n < 300; n++)); do
 		if grep -qs began "$work"/tmp/*/console; then break; fi
-		sleep 0.2
+		sleep 0.2 # lint-allow(sleeps): bounded, until the console says so
 	done
 	verdict "it began" "$((n < 300))" 1
 	verdict "its guest runs" "$(pgrep -cP "$pid" qemu-system)" 1
