@@ -26,6 +26,9 @@
  *	open("/work/.git/config", O_WRONLY) -> rule 4 -> EACCES
  *	open("/srv", O_RDONLY)          -> no rule up to the root -> EACCES, rule ISO_RULE_NONE
  *
+ * An object that carries a rule keeps its own entry: it cannot be renamed, removed or exchanged,
+ *and the policy puts a rule on every ancestor of a protected path within the writable tree.
+ *
  * A name rule {parent object, hash of one name} refuses to create, remove, rename or link that name
  * in that directory, whether it exists or not.
  */
@@ -45,8 +48,7 @@
 #define ISO_WRITE      (1u << 1) /* open for writing, truncate, attributes, xattrs */
 #define ISO_EXEC       (1u << 2) /* execute, map executable */
 #define ISO_MAKE       (1u << 3) /* create, remove, rename, link entries below */
-#define ISO_HOLD       (1u << 4) /* this object's own entry stays: no rename, removal, exchange */
-#define ISO_RIGHTS_ALL 0x1fu
+#define ISO_RIGHTS_ALL 0xfu
 
 /* Rule numbers: the policy's own start at 1 (index + 1 into its rule table). */
 #define ISO_RULE_NONE 0u /* denied because nothing grants it */

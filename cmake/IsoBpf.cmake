@@ -21,7 +21,7 @@ function(iso_bpf_object name source)
 		VERBATIM)
 	add_custom_command(
 		OUTPUT ${skeleton}
-		COMMAND ${ISO_BPFTOOL} gen skeleton ${object} name ${name} > ${skeleton}.tmp
+		COMMAND ${ISO_BPFTOOL} gen skeleton ${object} name ${name}_bpf > ${skeleton}.tmp
 		COMMAND ${CMAKE_COMMAND} -E rename ${skeleton}.tmp ${skeleton}
 		DEPENDS ${object}
 		COMMENT "Skeleton ${name}"

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Who a task is. The label {sandbox, exec id, role} lies in task storage and is set here alone.
+ *
+ * task_alloc          inherits the parent's label, and fails the fork when that cannot be done.
+ * Sticks through double fork, setsid, vfork, CLONE_PARENT, threads, io_uring workers.
+ * sched_process_fork  labels the first process of a bound cgroup: here, not in task_alloc, because
+ *                     a CLONE_INTO_CGROUP child still shows its parent's cgroup there. A tracepoint
+ *                     can be skipped (recursion, busy storage), so it is never the only line: isod
+ *                     asks whether the label is there before the process may go on, and an exec in
+ *                     a bound cgroup without a label is refused (exec.bpf.h).
+ * task_free           counts the sandbox's tasks down.
+ *
+ * Cannot see: a process that was moved into a bound cgroup by root. Binding a populated cgroup is
+ * refused; entering one is refused at its first exec.
+ */
+#ifndef ISO_IDENTITY_BPF_H
+#define ISO_IDENTITY_BPF_H
+
+#define ISO_CGROUP_LEVELS 16
+
+static __always_inline struct iso_label *iso_label_of(struct task_struct *task)
+{
+	return bpf_task_storage_get(&iso_labels, task, 0, 0);
+}
+
+static __always_inline struct iso_label *iso_current(void)
+{
+	return iso_label_of(bpf_get_current_task_btf());
+}
+
+/* Label of the current task when it belongs to a sandbox; NULL for everyone else on the host. */
+static __always_inline struct iso_label *iso_inside(void)
+{
+	struct iso_label *label = iso_current();
+
+	return label && label->sandbox ? label : 0;
+}
+
+static __always_inline struct iso_sandbox *iso_sandbox_of(__u64 sandbox)
+{
+	return bpf_map_lookup_elem(&iso_sandboxes, &sandbox);
+}
+
+/* Trusted code: a builder or isoinit before the seal. */
+static __always_inline bool iso_building(struct iso_label *label, struct iso_sandbox *sb)
+{
+	return sb && sb->state == ISO_STATE_BUILDING &&
+	       (label->role == ISO_ROLE_BUILD || label->role == ISO_ROLE_INIT);
+}
+
+/* Sandbox that the task's nearest bound ancestor cgroup belongs to, or 0. */
+static __noinline __u64 iso_bound_cgroup(struct task_struct *task)
+{
+	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+
+	for (int i = 0; i < ISO_CGROUP_LEVELS && group; i++) {
+		__u64 id = BPF_CORE_READ(group, kn, id);
+		__u64 *sandbox = bpf_map_lookup_elem(&iso_cgroups, &id);
+
+		if (sandbox)
+			return *sandbox;
+		/* self is the first member: a cgroup's address is its own css's */
+		group = (struct cgroup *)BPF_CORE_READ(group, self.parent);
+	}
+	return 0;
+}
+
+static __always_inline void iso_task_counted(__u64 sandbox, __s64 by)
+{
+	struct iso_sandbox *sb = iso_sandbox_of(sandbox);
+
+	if (sb)
+		__sync_fetch_and_add(&sb->tasks, by);
+}
+
+static __always_inline void iso_agent_counted(__s64 by)
+{
+	struct iso_globals *g = iso_globals();
+
+	if (g)
+		__sync_fetch_and_add(&g->agents, by);
+}
+
+SEC("lsm/task_alloc")
+int BPF_PROG(iso_task_alloc, struct task_struct *task, unsigned long clone_flags)
+{
+	struct iso_label *mine = iso_current(), child = {};
+
+	if (!mine)
+		return 0;
+	child = *mine;
+	if (child.role == ISO_ROLE_AGENT) {
+		/* isod's threads are the agent; what it forks is nobody until it is labelled */
+		if (!(clone_flags & ISO_CLONE_THREAD))
+			return 0;
+	} else if (child.role == ISO_ROLE_INIT) {
+		child.role = ISO_ROLE_LAUNCH;
+	}
+	if (!bpf_task_storage_get(&iso_labels, task, &child, BPF_LOCAL_STORAGE_GET_F_CREATE)) {
+		iso_count(ISO_COUNT_LABEL_FAILED);
+		return iso_refuse(ENOMEM);
+	}
+	if (child.role == ISO_ROLE_AGENT)
+		iso_agent_counted(1);
+	else
+		iso_task_counted(child.sandbox, 1);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(iso_process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct iso_globals *g = iso_globals();
+	struct iso_label label = {}, *have;
+	struct iso_sandbox *sb;
+
+	if (!g || !g->bound)
+		return 0;
+	have = iso_label_of(child);
+	if (have)
+		return 0;
+	label.sandbox = iso_bound_cgroup(child);
+	if (!label.sandbox)
+		return 0;
+	sb = iso_sandbox_of(label.sandbox);
+	/* After the seal nobody enters: a child without trusted state may do nothing. */
+	label.role = sb && sb->state == ISO_STATE_BUILDING ? ISO_ROLE_BUILD : ISO_ROLE_TASK;
+	if (!bpf_task_storage_get(&iso_labels, child, &label, BPF_LOCAL_STORAGE_GET_F_CREATE)) {
+		iso_count(ISO_COUNT_LABEL_FAILED);
+		if (sb)
+			__sync_fetch_and_add(&sb->label_failed, 1);
+		return 0;
+	}
+	iso_task_counted(label.sandbox, 1);
+	return 0;
+}
+
+SEC("lsm/task_free")
+int BPF_PROG(iso_task_free, struct task_struct *task)
+{
+	struct iso_label *label = iso_label_of(task);
+
+	if (!label)
+		return 0;
+	if (label->role == ISO_ROLE_AGENT) {
+		iso_agent_counted(-1);
+		return 0;
+	}
+	iso_task_counted(label->sandbox, -1);
+	return 0;
+}
+
+#endif

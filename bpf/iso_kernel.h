@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The kernel types this object reads, and only the fields it reads: the list of what we depend on.
+ * Offsets are relocated at load (CO-RE), so nothing here needs the build host's kernel. Checked
+ * against 6.1, 6.12 and 7.2 by loading on them.
+ */
+#ifndef ISO_KERNEL_H
+#define ISO_KERNEL_H
+
+typedef unsigned char __u8;
+typedef signed char __s8;
+typedef unsigned short __u16;
+typedef short __s16;
+typedef unsigned int __u32;
+typedef int __s32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+#include <stdbool.h>
+
+#include <asm-generic/errno-base.h>
+
+/* Not in errno-base.h but part of answers; asm-generic/errno.h pulls in nothing else. */
+#include <asm-generic/errno.h>
+
+/* uapi/linux/bpf.h needs the fixed-width types only; these are the constants and flags we use. */
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+	BPF_F_NO_PREALLOC = 1,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
+	BPF_RB_AVAIL_DATA = 0,
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct pid_namespace;
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct kernfs_node {
+	__u64 id;
+};
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+struct cgroup {
+	struct cgroup_subsys_state self;
+	int level;
+	struct kernfs_node *kn;
+};
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct super_block {
+	__u32 s_dev;
+	unsigned long s_flags;
+	unsigned long s_iflags;
+	unsigned long s_magic;
+};
+struct inode {
+	unsigned short i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	void *i_private;
+};
+struct qstr {
+	union {
+		struct {
+			__u32 hash;
+			__u32 len;
+		};
+		__u64 hash_len;
+	};
+	const unsigned char *name;
+};
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+	struct super_block *d_sb;
+};
+struct vfsmount {
+	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
+	int mnt_flags;
+};
+struct mnt_namespace;
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
+};
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+struct file {
+	unsigned int f_mode;
+	unsigned int f_flags;
+	struct path f_path;
+	struct inode *f_inode;
+	void *private_data;
+};
+struct backing_file {
+	struct path user_path;
+};
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+struct files_struct {
+	struct fdtable *fdt;
+};
+struct filename {
+	const char *name;
+};
+struct iattr {
+	unsigned int ia_valid;
+};
+struct vm_area_struct {
+	struct file *vm_file;
+	void *anon_vma;
+};
+struct linux_binprm {
+	struct file *file;
+};
+struct rlimit;
+struct kernel_siginfo;
+struct cred {
+	struct {
+		__u32 val;
+	} uid;
+};
+struct task_struct {
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
+	struct css_set *cgroups;
+	struct files_struct *files;
+	char comm[16];
+};
+
+struct sock_common {
+	unsigned short skc_family;
+};
+struct sock {
+	struct sock_common __sk_common;
+	__u16 sk_protocol;
+	__u16 sk_type;
+};
+struct socket {
+	short type;
+	struct sock *sk;
+};
+struct msghdr {
+	void *msg_name;
+	int msg_namelen;
+	unsigned int msg_flags;
+};
+
+#pragma clang attribute pop
+
+/* Addresses as the kernel copied them; uapi layout, no relocation wanted. */
+struct sockaddr {
+	__u16 sa_family;
+	char sa_data[14];
+};
+struct iso_sockaddr_in {
+	__u16 family;
+	__be16 port;
+	__u8 address[4];
+};
+struct iso_sockaddr_in6 {
+	__u16 family;
+	__be16 port;
+	__be32 flowinfo;
+	__u8 address[16];
+};
+
+/* Values of kernel headers that BTF does not carry. */
+#define ISO_FMODE_READ	       (1u << 0) /* include/linux/fs.h */
+#define ISO_FMODE_WRITE	       (1u << 1)
+#define ISO_FMODE_EXEC_FLAG    0x20u	  /* __FMODE_EXEC in f_flags: opened to be executed */
+#define ISO_FMODE_NOACCOUNT    (1u << 29) /* overlayfs' own file below the one that was judged */
+#define ISO_FMODE_BACKING      (1u << 25) /* from 6.5 on: struct backing_file around it */
+#define ISO_MNT_NOEXEC	       0x04u	  /* include/linux/mount.h */
+#define ISO_MNT_INTERNAL       0x4000u
+#define ISO_SB_NOUSER	       (1ul << 31) /* pipefs, sockfs, memfd's tmpfs: never mounted by anyone */
+#define ISO_SB_I_NOEXEC	       0x02ul
+#define ISO_PROC_SUPER_MAGIC   0x9fa0ul
+#define ISO_S_IFMT	       0170000u
+#define ISO_S_IFCHR	       0020000u
+#define ISO_S_IFBLK	       0060000u
+#define ISO_S_IFREG	       0100000u
+#define ISO_S_IFDIR	       0040000u
+#define ISO_PROT_EXEC	       4ul
+#define ISO_RLIMIT_CORE	       4u
+#define ISO_CLONE_THREAD       0x10000ul
+#define ISO_AF_UNSPEC	       0
+#define ISO_AF_UNIX	       1
+#define ISO_AF_INET	       2
+#define ISO_AF_INET6	       10
+#define ISO_SOCK_STREAM	       1
+#define ISO_SOCK_DGRAM	       2
+#define ISO_SOCK_TYPE_MASK     0xf
+#define ISO_IPPROTO_TCP	       6
+#define ISO_IPPROTO_UDP	       17
+#define ISO_F_UNLCK	       2u
+#define ISO_RENAME_EXCHANGE    (1u << 1)
+#define ISO_PTRACE_MODE_ATTACH 0x02u
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every map. All but the ring are frozen by userspace right after load, before they hold anything:
+ * from then on bpf(2) writes none of them; the installer program does. There is no .bss or .data:
+ * a mapping kept by the loader would stay writable.
+ */
+#ifndef ISO_MAPS_BPF_H
+#define ISO_MAPS_BPF_H
+
+#define ISO_MAX_SANDBOXES 4096
+#define ISO_MAX_RULES	  (1 << 20) /* over all sandboxes; 10,000 each is the policy's own bound */
+#define ISO_MAX_OBJECTS	  (1 << 19)
+#define ISO_RING_BYTES	  (16 << 20)
+
+struct iso_globals {
+	__u64 agents; /* living tasks with the agent label */
+	__u64 agent_tgid;
+	__u64 next_object; /* last object number given out */
+	__u64 bound;	   /* cgroups bound now: 0 lets fork and exec outside skip the search */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct iso_label);
+} iso_labels SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u64); /* sandbox of the task that made the socket */
+} iso_sockets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct iso_globals);
+} iso_state SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, ISO_COUNT_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} iso_counters SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ISO_MAX_SANDBOXES);
+	__type(key, __u64); /* cgroup id */
+	__type(value, __u64);
+} iso_cgroups SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ISO_MAX_SANDBOXES);
+	__type(key, __u64);
+	__type(value, struct iso_sandbox);
+} iso_sandboxes SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ISO_MAX_OBJECTS);
+	__type(key, __u64); /* inode address */
+	__type(value, struct iso_object);
+} iso_objects SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ISO_MAX_RULES);
+	__type(key, struct iso_rule_key);
+	__type(value, struct iso_rule);
+} iso_rules SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ISO_MAX_RULES);
+	__type(key, struct iso_name_key);
+	__type(value, struct iso_name);
+} iso_names SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1 << 16);
+	__type(key, struct iso_absent_key);
+	__type(value, __u32); /* rule */
+} iso_absents SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, ISO_RING_BYTES);
+} iso_ring SEC(".maps");
+
+static __always_inline struct iso_globals *iso_globals(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&iso_state, &zero);
+}
+
+static __always_inline void iso_count(__u32 place)
+{
+	__u64 *n = bpf_map_lookup_elem(&iso_counters, &place);
+
+	if (n)
+		__sync_fetch_and_add(n, 1);
+}
+
+#endif
