@@ -7,6 +7,6 @@
 #include "manifest/manifest.h"
 
 /* The structure of a document in which the checker found nothing. 0 or -ENOMEM. */
-int iso_manifest_build(json_t *root, struct iso_manifest **ret);
+int iso_manifest_build(json_t *root, const char *text, size_t size, struct iso_manifest **ret);
 
 #endif

@@ -39,6 +39,13 @@ struct iso_found {
 	size_t order;
 };
 
+/* What iso_manifest.private is: the text, for positions of later findings. */
+struct iso_source {
+	json_t *root;
+	char *text;
+	size_t size;
+};
+
 /* A tree that the manifest shows, for the rules that are about several fields. */
 struct iso_shown {
 	enum {
@@ -93,6 +100,8 @@ const char *iso_at(struct iso_check *c, const char *format, ...)
 const char *iso_at_key(struct iso_check *c, const char *parent, const char *key);
 
 /* Finds positions, sorts by them, hands the findings over (appended). */
+/* A check of a manifest that is valid, for what the host says about it. */
+void iso_check_again(struct iso_check *c, const struct iso_manifest *m);
 int iso_check_finish(struct iso_check *c, struct iso_findings *findings);
 void iso_check_release(struct iso_check *c);
 

@@ -21,6 +21,18 @@ static void check_all(struct iso_check *c)
 	iso_check_network(c);
 }
 
+void iso_check_again(struct iso_check *c, const struct iso_manifest *m)
+{
+	const struct iso_source *source = m->private;
+
+	*c = (struct iso_check){
+		.text = source->text,
+		.size = source->size,
+		.table = &iso_manifest_table,
+		.root = json_incref(source->root),
+	};
+}
+
 int iso_manifest_parse(const char *text, size_t size, struct iso_manifest **ret,
 		       struct iso_findings *findings)
 {
@@ -31,7 +43,7 @@ int iso_manifest_parse(const char *text, size_t size, struct iso_manifest **ret,
 		check_all(&c);
 	r = iso_check_finish(&c, findings);
 	if (!r)
-		r = iso_manifest_build(c.root, ret);
+		r = iso_manifest_build(c.root, text, size, ret);
 	iso_check_release(&c);
 	return r;
 }

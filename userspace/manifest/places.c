@@ -63,10 +63,10 @@ const char *const iso_always_protected[] = {
 	NULL};
 
 /*
- * Does `pattern` occur in `path` as whole components, or does the path end in its beginning, so
- * that the place lies below it ("/home/u/.config" holds ".config/gh")?
+ * Does `pattern` occur in `path` as whole components, or, with `holds`, does the path end in its
+ * beginning, so that the place lies below it ("/home/u/.config" holds ".config/gh")?
  */
-static bool occurs(const char *path, const char *pattern)
+static bool occurs(const char *path, const char *pattern, bool holds)
 {
 	for (const char *p = path; p; p = strchr(p, '/')) {
 		size_t i = 0;
@@ -76,7 +76,7 @@ static bool occurs(const char *path, const char *pattern)
 			i++;
 		if (!pattern[i] && (!p[i] || p[i] == '/'))
 			return true;
-		if (i && !p[i] && pattern[i] == '/')
+		if (holds && i && !p[i] && pattern[i] == '/')
 			return true;
 	}
 	return false;
@@ -85,7 +85,7 @@ static bool occurs(const char *path, const char *pattern)
 static bool is_place(const char *path, const char *pattern)
 {
 	if (pattern[0] != '/')
-		return occurs(path, pattern);
+		return occurs(path, pattern, true);
 	if (path[0] != '/')
 		return false;
 	/* /var/run is another name of /run on every current system */
@@ -123,6 +123,14 @@ const char *iso_place_secret(const char *path)
 	const char *reason = find(secrets, path);
 
 	return reason ? reason : find_file(secret_files, path);
+}
+
+const char *iso_place_secret_itself(const char *path)
+{
+	for (const struct place *p = secrets; p->path; p++)
+		if (p->path[0] != '/' && occurs(path, p->path, false))
+			return p->reason;
+	return find_file(secret_files, path);
 }
 
 const char *iso_place_socket(const char *path)

@@ -11,6 +11,8 @@
  * holds such a place counts as well as a path inside it.
  */
 const char *iso_place_secret(const char *path);
+/* The same without the trees that only may hold such a place, for one of many names in a tree. */
+const char *iso_place_secret_itself(const char *path);
 const char *iso_place_socket(const char *path);
 bool iso_place_device(const char *path);
 bool iso_place_kernel(const char *path);
