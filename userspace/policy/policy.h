@@ -61,13 +61,26 @@ struct iso_policy {
 	struct iso_policy_rule *rules; /* rule number in the kernel = index + 1 */
 	size_t rule_count;
 	uint32_t flags;			   /* ISO_SB_* */
-	uint8_t digest[ISO_POLICY_DIGEST]; /* of rules and flags, in canonical text */
+	uint8_t digest[ISO_POLICY_DIGEST]; /* iso_policy_digest() of itself */
 	void *strings;			   /* owner of every text above */
 };
 
-/* -EINVAL with *e when the manifest asks for what the enforcer cannot express. */
+/*
+ * Compiles a checked manifest. With an empty /process/execute only the entry command may be
+ * executed; the caller therefore puts the command that will run into m->task.command first. -EINVAL
+ * with *e when the manifest asks for what the enforcer cannot express, -E2BIG over
+ * ISO_POLICY_RULES_MAX.
+ */
 int iso_policy_compile(const struct iso_manifest *m, struct iso_policy **ret, struct iso_error *e);
 void iso_policy_free(struct iso_policy *p);
+
+/*
+ * SHA-256 over the policy in canonical text: version, flags, one line a rule. `rights` (rule_count
+ * numbers, NULL for the policy's own) are those that the kernel answered for each rule, so that the
+ * digest of what is installed can be held against the digest of what was compiled.
+ */
+int iso_policy_digest(const struct iso_policy *p, const uint32_t *rights,
+		      uint8_t ret[ISO_POLICY_DIGEST]);
 
 /* The rule that decides for an absolute, normal path inside; NULL: nothing grants it. */
 const struct iso_policy_rule *iso_policy_decide(const struct iso_policy *p, const char *path);
