@@ -16,7 +16,7 @@ iso_job_payload() {
 			# New files too, so that a test can be tried before it is committed.
 			git ls-files -z -co --exclude-standard
 		else
-			find . -path './build*' -prune -o -type f -print0
+			find . \( -path './build*' -o -name .git \) -prune -o -type f -print0
 		fi | iso_job_existing | tar -c --null --owner=0 --group=0 --numeric-owner -T - -f "$file"
 	) || return
 	if [[ -n $build ]]; then

@@ -27,9 +27,11 @@ iso_qemu_start() {
 		fi
 	done
 	iso_qemu_disk control "$run/control" readonly=off
-	if [[ -e $run/out ]]; then
-		iso_qemu_disk out "$run/out" readonly=off
-	fi
+	for n in out scratch; do
+		if [[ -e $run/$n ]]; then
+			iso_qemu_disk "$n" "$run/$n" readonly=off
+		fi
+	done
 
 	: >"$run/console"
 	rm -f "$run/output"
@@ -40,7 +42,7 @@ iso_qemu_start() {
 	# pdeathsig: no guest survives this script, however that ends.
 	setpriv --pdeathsig KILL -- qemu-system-x86_64 -name isoctl-guest -M pc -accel "$accel" -cpu max \
 		-m "$guest_memory" -smp "$guest_cpus" -nodefaults -display none -monitor none -no-reboot \
-		-chardev file,id=console,path="$run/console" -serial chardev:console \
+		-chardev file,id=console,path="${run//,/,,}/console" -serial chardev:console \
 		-chardev stdio,id=output,signal=off -serial chardev:output \
 		-device isa-debug-exit,iobase=0x501,iosize=4 \
 		-kernel "$guest_kernel_dir/vmlinuz" -initrd "$guest_initrd" -append "$append" \
@@ -50,7 +52,7 @@ iso_qemu_start() {
 
 # iso_qemu_disk SERIAL FILE OPTION adds a virtio disk to args.
 iso_qemu_disk() {
-	args+=(-drive "file=$2,format=raw,if=none,id=$1,cache=unsafe,$3"
+	args+=(-drive "file=${2//,/,,},format=raw,if=none,id=$1,cache=unsafe,$3"
 		-device "virtio-blk-pci,drive=$1,serial=$1")
 }
 

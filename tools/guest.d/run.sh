@@ -53,6 +53,10 @@ iso_run_disks() {
 		mkdir -p "$guest_out"
 		truncate -s 4G "$iso_run_dir/out"
 	fi
+	if [[ -n $guest_scratch ]]; then
+		truncate -s "$guest_scratch" "$iso_run_dir/scratch" || misuse "--scratch: not a size: $guest_scratch"
+		mke2fs -q -t ext4 -m 0 "$iso_run_dir/scratch" >/dev/null || iso_die "cannot make the scratch disk"
+	fi
 }
 
 # iso_run COMMAND… runs it and exits with its status.

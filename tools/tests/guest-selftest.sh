@@ -106,6 +106,8 @@ check_out() {
 	run 7 --out "$work/kept" -- sh -c 'echo deep >$GUEST_OUT/file; mkdir $GUEST_OUT/d; ln -s /etc $GUEST_OUT/d/l; exit 7'
 	verdict "a file came back" "$(cat "$work/kept/file")" deep
 	verdict "a link came back as a link" "$(readlink "$work/kept/d/l")" /etc
+	run 0 --scratch 1G -- sh -c 'cd /scratch && stat -f -c %T . && echo x >x && sync x && df -BM --output=size . | tail -n1'
+	has "$work/out" 'ext2/ext3'
 	mkdir "$work/shared"
 	echo shared >"$work/shared/a"
 	run 0 --share "$work/shared" -- cat /share/a
