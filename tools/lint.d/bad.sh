@@ -87,9 +87,23 @@ echo \"\$0\"" &&
 lines tools/t.sh a reason of several words" &&
 		plant .gitignore <<<"# $licence: BSD-2-Clause
 /build/" &&
-		self_database &&
+		self_database && self_page &&
 		self_git init -q -b main . && self_git add -A &&
 		self_git commit -q -m 'tree: something to check' && self_git checkout -q -b work
+}
+
+# A page as the build would leave it.
+self_page() {
+	plant build/dev/generated/t.1 <<'EOT'
+.Dd November 30, 2026
+.Dt T 1
+.Os
+.Sh NAME
+.Nm t
+.Nd a page
+.Sh DESCRIPTION
+Text.
+EOT
 }
 
 self_database() {
@@ -121,6 +135,10 @@ bad_shellcheck() {
 	printf 'echo $1\n' >>tools/t.sh && want tools/t.sh:4
 	# shellcheck disable=SC2016 # meant literally
 	printf '#!/bin/bash\nrm $2\n' | plant tools/noname && want tools/noname:2
+}
+
+bad_manual() {
+	printf 'One. Two.\n' >>build/dev/generated/t.1 && want "$PWD/build/dev/generated/t.1:9"
 }
 
 bad_spdx() {

@@ -25,8 +25,9 @@ def commands(build):
     return {row["file"]: row for row in rows}
 
 
-def key_of(row, common):
+def key_of(name, row, version):
     """What clang-tidy would see, as a digest; None when the file cannot be preprocessed."""
+    checks = subprocess.run([TIDY, "--dump-config", name], capture_output=True, check=True).stdout
     args = shlex.split(row["command"])
     out = args.index("-o")
     del args[out:out + 2]
@@ -35,12 +36,12 @@ def key_of(row, common):
                           capture_output=True, check=False)
     if seen.returncode:
         return None
-    return hashlib.sha256(common + row["command"].encode() + seen.stdout).hexdigest()
+    return hashlib.sha256(version + checks + row["command"].encode() + seen.stdout).hexdigest()
 
 
-def check(name, row, build, common):
+def check(name, row, build, version):
     """The findings in one file, as lines."""
-    key = key_of(row, common)
+    key = key_of(name, row, version)
     mark = build / "lint" / "tidy" / (key or "none")
     if key and mark.exists():
         return []
@@ -62,14 +63,13 @@ def main():
     build = pathlib.Path(sys.argv[1])
     rows = commands(build)
     version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
-    common = version + pathlib.Path(".clang-tidy").read_bytes()
     files = [line.rstrip("\n") for line in sys.stdin]
     here = pathlib.Path.cwd()
     known = [f for f in files if str(here / f) in rows]
     for f in sorted(set(files) - set(known)):
         print(f"{f}:1: no target of {build.name} compiles it; add it to its CMakeLists.txt, or remove it")
     with ThreadPoolExecutor(2) as pool:
-        for found in pool.map(lambda f: check(f, rows[str(here / f)], build, common), known):
+        for found in pool.map(lambda f: check(f, rows[str(here / f)], build, version), known):
             for line in found:
                 print(line)
 

@@ -8,7 +8,7 @@ check_format() {
 	local tool=clang-format-14
 	local -a files
 	lint_need "$tool" clang-format
-	mapfile -t files < <(lint_files format 'bpf/*.[ch]' 'userspace/*.[ch]' 'kernel-tests/*.[ch]')
+	mapfile -t files < <(lint_files format 'bpf/*.[ch]' 'userspace/*.[ch]' 'kernel-tests/*.[ch]' 'man/*.[ch]')
 	((${#files[@]} > 0)) || return 0
 	local output status=0
 	output=$("$tool" --style=file --fallback-style=none --dry-run -Werror "${files[@]}" 2>&1) || status=$?
@@ -34,5 +34,20 @@ check_tidy() {
 		echo "tools/lint: $lint_build/compile_commands.json is missing; run cmake --preset dev && cmake --build --preset dev"
 		exit 1
 	}
-	lint_files tidy 'userspace/*.c' 'kernel-tests/*.c' | python3 "$lint_here/tidy.py" "$lint_build"
+	lint_files tidy 'userspace/*.c' 'kernel-tests/*.c' 'man/*.c' | python3 "$lint_here/tidy.py" "$lint_build"
+}
+
+# The pages that are built from man/, and those that lie there as they are. Whether a page that
+# another one names is installed says nothing about the page.
+check_manual() {
+	local -a pages
+	lint_need mandoc mandoc
+	mapfile -t pages < <(find "$lint_build/generated" -name '*.[1-8]' && lint_files manual 'man/*.[1-8]')
+	if ((${#pages[@]} == 0)); then
+		echo "tools/lint: $lint_build/generated has no manual page; build first"
+		exit 1
+	fi
+	mandoc -T lint -W style "${pages[@]}" | sed -E 's/^mandoc: ([^:]+:[0-9]+):[0-9]+: /\1: /' |
+		grep -v 'referenced manual not found' || [[ $? == 1 ]]
+	[[ ! -f $lint_build/generated/isoctl.bash ]] || shellcheck --format=gcc "$lint_build/generated/isoctl.bash"
 }
