@@ -31,7 +31,7 @@ static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 
-	strcpy(f->directory, "/tmp/iso-test-file-XXXXXX");
+	snprintf(f->directory, sizeof f->directory, "/tmp/iso-test-file-XXXXXX");
 	assert_non_null(mkdtemp(f->directory));
 	*state = f;
 	return 0;
@@ -40,12 +40,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
-	char command[128];
 
 	iso_stream_free(f->stream);
 	iso_run_summary_free(&f->summary);
-	snprintf(command, sizeof command, "rm -rf %s", f->directory);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(sample_remove(f->directory), 0);
 	free(f);
 	return 0;
 }
@@ -242,13 +240,11 @@ static void what_was_not_written_is_said(void **state)
 static void a_directory_that_goes_is_made_again(void **state)
 {
 	struct fixture *f = *state;
-	char command[160];
 
 	open_stream(f, (struct iso_stream_options){0});
 	emit(f, 1);
 	iso_stream_flush(f->stream);
-	snprintf(command, sizeof command, "rm -r %s", f->directory);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(sample_remove(f->directory), 0);
 	emit(f, 1);
 	iso_stream_flush(f->stream);
 	assert_int_equal(read_back(f, false), 1);

@@ -334,7 +334,7 @@ static void text_of_the_task_is_escaped(void **state)
 	json_t *o;
 
 	(void)state;
-	strcpy(r.path, "/a\x1b[2J\n\xff\xe2\x80\xae\"\\");
+	snprintf(r.path, sizeof r.path, "%s", "/a\x1b[2J\n\xff\xe2\x80\xae\"\\");
 	memcpy(r.comm, "\x9b\x01", 3);
 	o = encode(&r);
 	assert_true(conforms(o));

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "event/read.h"
+#include "test_event_samples.h"
 
 struct fixture {
 	char directory[64];
@@ -24,7 +25,7 @@ static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 
-	strcpy(f->directory, "/tmp/iso-test-read-XXXXXX");
+	snprintf(f->directory, sizeof f->directory, "/tmp/iso-test-read-XXXXXX");
 	assert_non_null(mkdtemp(f->directory));
 	*state = f;
 	return 0;
@@ -33,11 +34,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
-	char command[128];
 
 	iso_reader_close(f->reader);
-	snprintf(command, sizeof command, "rm -rf %s", f->directory);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(sample_remove(f->directory), 0);
 	free(f);
 	return 0;
 }
@@ -136,7 +135,8 @@ static void a_line_without_end_is_handed_out_in_pieces(void **state)
 	size_t n;
 
 	memset(text, 'x', ISO_LINE_MAX * 2 + 2);
-	strcpy(text + ISO_LINE_MAX * 2, "\n");
+	text[ISO_LINE_MAX * 2] = '\n';
+	text[ISO_LINE_MAX * 2 + 1] = '\0';
 	append(f, "events.ndjson", text);
 	append(f, "events.ndjson", "after\n");
 	open_reader(f, false);

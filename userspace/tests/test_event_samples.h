@@ -4,6 +4,8 @@
 #define ISO_TEST_EVENT_SAMPLES_H
 
 #include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -42,6 +44,21 @@ static inline void sample_path(struct iso_event *e, const char *path)
 	e->path.length = (__u16)strlen(path);
 	e->path.offset = (__u16)(ISO_PATH_AREA - strlen(path));
 	memcpy(e->path.area + e->path.offset, path, strlen(path));
+}
+
+static inline int sample_remove_one(const char *path, const struct stat *st, int type,
+				    struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+/* A directory of a test, with all that is in it. 0: it is gone. */
+static inline int sample_remove(const char *directory)
+{
+	return nftw(directory, sample_remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Writing to a protected hook, refused. */
@@ -122,7 +139,7 @@ static inline struct iso_record sample_record(enum iso_record_kind kind)
 	case ISO_RECORD_STATE:
 	case ISO_RECORD_GAP:
 		r = (struct iso_record){.kind = kind, .sandbox = SAMPLE_SANDBOX, .time = r.time};
-		strcpy(r.limit, "memory");
+		snprintf(r.limit, sizeof r.limit, "memory");
 		r.max = 100;
 		r.observed = 101;
 		r.state = ISO_RUN_SEALED;

@@ -49,7 +49,7 @@ static int setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof *f);
 
-	strcpy(f->directory, "/tmp/iso-test-stream-XXXXXX");
+	snprintf(f->directory, sizeof f->directory, "/tmp/iso-test-stream-XXXXXX");
 	assert_non_null(mkdtemp(f->directory));
 	f->ns = 100 * SECOND;
 	*state = f;
@@ -61,13 +61,11 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct fixture *f = *state;
-	char command[128];
 
 	iso_stream_free(f->stream);
 	iso_run_summary_free(&f->summary);
 	json_decref(f->lines);
-	snprintf(command, sizeof command, "rm -rf %s", f->directory);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(sample_remove(f->directory), 0);
 	free(f);
 	return 0;
 }

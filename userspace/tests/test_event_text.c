@@ -107,7 +107,7 @@ static void nothing_gets_out_raw(void **state)
 	json_t *o;
 
 	(void)state;
-	strcpy(r.path, "/a\\b\x1b");
+	snprintf(r.path, sizeof r.path, "%s", "/a\\b\x1b");
 	assert_non_null(strstr(shown(&r, &plain), " /a\\\\b\\u{1b} "));
 	o = encode(&r);
 	json_object_set_new(json_object_get(o, "file"), "path",
