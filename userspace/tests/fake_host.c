@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "fake_host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/cleanup.h"
+#include "kernel/kernel.h"
+#include "sandbox/sandbox.h"
+
+/* ------------------------------------------------------------------------------ kernel */
+
+struct iso_kernel {
+	int unused;
+};
+static struct iso_kernel the_kernel;
+
+int iso_kernel_open(struct iso_kernel **ret, struct iso_error *e)
+{
+	if (getenv("FAKE_NO_KERNEL"))
+		return iso_error_set(e, -EOPNOTSUPP, "features", "isoctl doctor",
+				     "lsm-bpf is missing on this host");
+	*ret = &the_kernel;
+	return 0;
+}
+
+void iso_kernel_close(struct iso_kernel *k)
+{
+	(void)k;
+}
+
+int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sandbox *ret)
+{
+	(void)k;
+	(void)sandbox;
+	*ret = (struct iso_sandbox){0};
+	return 0;
+}
+
+static struct iso_event denial;
+static bool denied;
+
+void fake_ring_denial(uint64_t sandbox, const char *path)
+{
+	denial = (struct iso_event){.time = 1,
+				    .sandbox = sandbox,
+				    .sequence = 1,
+				    .exec = 2,
+				    .kind = ISO_EVENT_FILE,
+				    .hook = ISO_HOOK_file_open,
+				    .reason = 1,
+				    .error = EACCES,
+				    .wanted = ISO_READ,
+				    .pid = 100,
+				    .tid = 100,
+				    .ns_pid = 2};
+	(void)path;
+	denied = true;
+}
+
+int iso_kernel_ring_consume(struct iso_kernel *k, iso_kernel_event_fn fn, void *context)
+{
+	(void)k;
+	if (!denied)
+		return 0;
+	denied = false;
+	fn(context, &denial, sizeof denial);
+	return 1;
+}
+
+const struct iso_feature *iso_features(size_t *ret_count)
+{
+	static const struct iso_feature rows[] = {
+		{"kernel-btf", "types", "boot another kernel", true, true, 0},
+		{"lsm-bpf", "BPF as a security module", "see isoctl doctor", true, false, -ENOENT},
+	};
+
+	*ret_count = sizeof rows / sizeof *rows;
+	return rows;
+}
+
+/* ------------------------------------------------------------------------------ sandbox */
+
+struct iso_sandbox_handle {
+	int control;
+	pid_t init;
+	bool oom, stays;
+	uint8_t digest[ISO_POLICY_DIGEST];
+};
+
+static void say(int control, enum iso_init_message_kind kind, int value, const char *text)
+{
+	struct iso_init_message m = {.kind = kind, .value = value, .pid = 2};
+
+	strncpy(m.text, text, sizeof m.text - 1);
+	if (send(control, &m, sizeof m, MSG_NOSIGNAL) < 0)
+		_exit(1);
+}
+
+static void run_entry(const struct iso_sandbox_request *r, int control)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		sigset_t none;
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		signal(SIGTERM, SIG_DFL);
+		for (int i = 0; i < 3; i++)
+			if (dup2(r->stdio[i] >= 0 ? r->stdio[i] : open("/dev/null", O_RDWR), i) < 0)
+				_exit(126);
+		close_range(3, ~0u, 0);
+		execvpe(r->argv[0], r->argv, r->environment);
+		_exit(127);
+	}
+	for (int i = 0; i < 3; i++)
+		if (r->stdio[i] >= 0)
+			close(r->stdio[i]);
+	say(control, ISO_INIT_STARTED, 0, "");
+	while (waitpid(pid, &status, 0) < 0)
+		;
+	say(control, ISO_INIT_ENDED, status, "");
+}
+
+/* What isoinit would do, in a process of its own. */
+static void be_init(const struct iso_sandbox_request *r, int control)
+{
+	const char *word = r->argv[0];
+	char go;
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGTERM, SIG_IGN);
+	if (recv(control, &go, 1, 0) <= 0)
+		_exit(0);
+	if (strcmp(word, "lost") == 0 || strcmp(word, "oom") == 0) {
+		say(control, ISO_INIT_STARTED, 0, "");
+		_exit(0);
+	}
+	if (strcmp(word, "not-there") == 0 || strcmp(word, "not-allowed") == 0) {
+		say(control, ISO_INIT_EXEC_FAILED, strcmp(word, "not-there") ? EACCES : ENOENT, "");
+		say(control, ISO_INIT_ENDED, 127 << 8, "");
+		_exit(0);
+	}
+	if (strcmp(word, "wall") == 0) {
+		say(control, ISO_INIT_STARTED, 0, "");
+		say(control, ISO_INIT_WALL, 1000, "");
+		say(control, ISO_INIT_ENDED, SIGTERM, "");
+		_exit(0);
+	}
+	if (strcmp(word, "survivor") == 0 || strcmp(word, "stays") == 0) {
+		say(control, ISO_INIT_STARTED, 0, "");
+		say(control, ISO_INIT_SURVIVOR, 0, "daemon");
+		say(control, ISO_INIT_ENDED, 0, "");
+		_exit(0);
+	}
+	run_entry(r, control);
+	_exit(0);
+}
+
+static int refuse_setup(const struct iso_sandbox_request *r, struct iso_error *e)
+{
+	const char *word = r->argv[0];
+
+	if (strcmp(word, "fail-setup") == 0)
+		return iso_error_set(e, -ENOMEM, "cgroup", "free memory", "cannot make: %m");
+	if (strcmp(word, "fail-snapshot") == 0)
+		return iso_error_set(e, -EXDEV, "snapshot", "mend the link", "a link leaves: %m");
+	if (strcmp(word, "slow-setup") == 0) {
+		struct pollfd p = {.fd = r->cancel_fd, .events = POLLIN};
+
+		poll(&p, 1, 20000);
+		return iso_error_set(e, -ECANCELED, "cgroup", NULL, "told to give up");
+	}
+	return 0;
+}
+
+int iso_sandbox_create(const struct iso_sandbox_request *r, struct iso_sandbox_handle **ret,
+		       struct iso_error *e)
+{
+	struct iso_sandbox_handle *h;
+	int pair[2], result = refuse_setup(r, e);
+
+	if (result < 0)
+		return result;
+	h = calloc(1, sizeof *h);
+	socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
+	memcpy(h->digest, r->policy->digest, sizeof h->digest);
+	h->control = pair[0];
+	h->oom = strcmp(r->argv[0], "oom") == 0;
+	h->stays = strcmp(r->argv[0], "stays") == 0;
+	fcntl(h->control, F_SETFL, O_NONBLOCK);
+	h->init = fork();
+	if (h->init == 0) {
+		close(pair[0]);
+		be_init(r, pair[1]);
+	}
+	close(pair[1]);
+	*ret = h;
+	return 0;
+}
+
+int iso_sandbox_control_fd(const struct iso_sandbox_handle *h)
+{
+	return h->control;
+}
+
+int iso_sandbox_receive(struct iso_sandbox_handle *h, struct iso_init_message *ret)
+{
+	ssize_t n = recv(h->control, ret, sizeof *ret, 0);
+
+	return n < 0 ? -errno : n > 0;
+}
+
+int iso_sandbox_start(struct iso_sandbox_handle *h)
+{
+	return send(h->control, "g", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+int iso_sandbox_terminate(struct iso_sandbox_handle *h)
+{
+	return kill(-h->init, SIGTERM) < 0 ? -errno : 0;
+}
+
+int iso_sandbox_signal(struct iso_sandbox_handle *h, int sig)
+{
+	return kill(-h->init, sig) < 0 ? -errno : 0;
+}
+
+int iso_sandbox_kill(struct iso_sandbox_handle *h)
+{
+	return kill(-h->init, SIGKILL) < 0 ? -errno : 0;
+}
+
+uint64_t iso_sandbox_cgroup_id(const struct iso_sandbox_handle *h)
+{
+	(void)h;
+	return 42;
+}
+
+int iso_sandbox_usage(struct iso_sandbox_handle *h, struct iso_sandbox_usage *ret)
+{
+	*ret = (struct iso_sandbox_usage){.memory_peak = 1 << 20, .oom_kills = h->oom};
+	return 0;
+}
+
+const uint8_t *iso_sandbox_policy_digest(const struct iso_sandbox_handle *h)
+{
+	return h->digest;
+}
+
+int iso_sandbox_destroy(struct iso_sandbox_handle *h, struct iso_error *e)
+{
+	int r = h->stays ? iso_error_set(e, -EBUSY, "cgroup", NULL, "it stays") : 0;
+
+	kill(-h->init, SIGKILL);
+	waitpid(h->init, NULL, 0);
+	close(h->control);
+	free(h);
+	return r;
+}
