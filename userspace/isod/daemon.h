@@ -23,7 +23,6 @@
 #define ISO_RUNS_MAX		 1024
 
 struct iso_daemon;
-struct iso_ceiling;
 
 struct iso_listener {
 	struct iso_source source;
@@ -61,6 +60,7 @@ struct iso_daemon_options {
 	const char *state_directory; /* attempts */
 	const char *log_directory;   /* events */
 	const char *socket;	     /* NULL: in the run directory */
+	const char *ceiling;	     /* NULL: ISO_CEILING_PATH */
 	int private_fd;		     /* -1: a daemon */
 };
 
@@ -74,6 +74,7 @@ struct iso_daemon {
 	size_t listener_count;
 	struct iso_idl *agent, *service;
 	int run_fd, state_fd;
+	const char *ceiling_path;
 	int signal_fd;
 	struct iso_source signals;
 	bool ending;  /* told to: every run ends, then the daemon */
@@ -89,17 +90,22 @@ struct iso_daemon {
 /* setup.c */
 int iso_daemon_prepare(struct iso_daemon *d, const struct iso_daemon_options *o,
 		       struct iso_error *e);
-/* Copies the isoinit beside this program into a sealed memfd. */
-int iso_isoinit_open(int *ret, struct iso_error *e);
 int iso_daemon_listen(struct iso_daemon *d, int fd);
 /* Binds `path` when nobody answers there. -EADDRINUSE: somebody does. */
 int iso_daemon_bind(struct iso_daemon *d, const char *path, struct iso_error *e);
 
+/* isoinit.c: copies the isoinit beside this program into a sealed memfd. */
+int iso_isoinit_open(int *ret, struct iso_error *e);
+
 /* peer.c */
 int iso_peer_read(int fd, struct iso_caller *ret);
 bool iso_peer_member(const struct iso_daemon *d, const struct iso_caller *caller);
-/* May this caller seal this manifest here? root always; others within the ceiling. */
-int iso_peer_may_seal(struct iso_daemon *d, const struct iso_capture *c, struct iso_failure *f);
+/*
+ * May this caller seal this manifest here and now: within the ceiling, its sums, and what one
+ * caller may have at once? Findings come with ISO_CLASS_CEILING.
+ */
+int iso_peer_may_seal(struct iso_daemon *d, const struct iso_capture *c,
+		      struct iso_findings *findings, struct iso_failure *f);
 
 /* connection.c */
 int iso_connection_new(struct iso_daemon *d, int fd, bool private);

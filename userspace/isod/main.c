@@ -13,6 +13,7 @@
 
 #include "common/log.h"
 #include "isod/daemon.h"
+#include "manifest/ceiling.h"
 #include "run/attempts.h"
 #include "run/interfaces.h"
 
@@ -32,12 +33,21 @@ static const char usage[] =
 	"  --features        print what this host can enforce, as JSON, and exit\n"
 	"  --run DIR         sockets, locks and ids (default /run/isoctl)\n"
 	"  --state DIR       attempts (default " ISO_ATTEMPTS_DIRECTORY ")\n"
+	"  --ceiling FILE    what others than root may ask for (default " ISO_CEILING_PATH ")\n"
 	"  --log DIR         events (default " ISO_EVENTS_DIRECTORY ")\n"
 	"  -v, --verbose     say more\n"
 	"  -h, --help        this text\n"
 	"  -V, --version     the version\n";
 
-enum { OPTION_SOCKET = 256, OPTION_PRIVATE, OPTION_FEATURES, OPTION_RUN, OPTION_STATE, OPTION_LOG };
+enum {
+	OPTION_SOCKET = 256,
+	OPTION_PRIVATE,
+	OPTION_FEATURES,
+	OPTION_RUN,
+	OPTION_STATE,
+	OPTION_CEILING,
+	OPTION_LOG
+};
 
 static const struct option options[] = {
 	{"socket", required_argument, NULL, OPTION_SOCKET},
@@ -45,6 +55,7 @@ static const struct option options[] = {
 	{"features", no_argument, NULL, OPTION_FEATURES},
 	{"run", required_argument, NULL, OPTION_RUN},
 	{"state", required_argument, NULL, OPTION_STATE},
+	{"ceiling", required_argument, NULL, OPTION_CEILING},
 	{"log", required_argument, NULL, OPTION_LOG},
 	{"verbose", no_argument, NULL, 'v'},
 	{"help", no_argument, NULL, 'h'},
@@ -174,6 +185,9 @@ int main(int argc, char **argv)
 			break;
 		case OPTION_STATE:
 			o.state_directory = optarg;
+			break;
+		case OPTION_CEILING:
+			o.ceiling = optarg;
 			break;
 		case OPTION_LOG:
 			o.log_directory = optarg;

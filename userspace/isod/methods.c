@@ -50,26 +50,6 @@ static json_t *findings_json(const struct iso_findings *findings)
 	return list;
 }
 
-static int check_quota(struct iso_daemon *d, const struct iso_capture *c, struct iso_failure *f)
-{
-	uint32_t asked = c->manifest->limits.concurrent;
-	unsigned own = 0, all = 0, limit = c->caller.uid == 0 ? ISO_RUNS_MAX : ISO_RUNS_PER_USER;
-
-	for (const struct iso_supervised *run = d->runs; run; run = run->next) {
-		if (run->life.state == ISO_STATE_RUN_SETTLED)
-			continue;
-		all++;
-		own += run->capture->caller.uid == c->caller.uid;
-	}
-	if (asked && asked < limit)
-		limit = asked;
-	if (own >= limit || all >= ISO_RUNS_MAX)
-		return iso_failure_set(f, ISO_CLASS_QUOTA, -EUSERS, "quota",
-				       "wait for a run to end; see isoctl ps",
-				       "%u runs at once is the limit of this caller", limit);
-	return 0;
-}
-
 static json_t *host_paths(const struct iso_policy *policy)
 {
 	json_t *list = json_array();
@@ -100,9 +80,7 @@ static int admit(struct iso_connection *c, const struct iso_capture_request *req
 	r = iso_capture_new(request, &capture, findings, f);
 	if (r < 0)
 		return r;
-	r = iso_peer_may_seal(d, capture, f);
-	if (r == 0)
-		r = check_quota(d, capture, f);
+	r = iso_peer_may_seal(d, capture, findings, f);
 	if (r == 0)
 		r = iso_capture_commit(capture, d->state_fd, d->run_fd, f);
 	run = r == 0 ? iso_supervise_new(&d->host, capture) : NULL;
@@ -139,9 +117,11 @@ static void capture_method(struct iso_connection *c, json_t *parameters, struct 
 		return;
 	}
 	if (admit(c, &request, &run, &findings, &failure) < 0) {
-		if (failure.class == ISO_CLASS_MANIFEST)
+		if (findings.count)
 			iso_reply_error(c, "InvalidManifest",
-					json_pack("{s:o}", "findings", findings_json(&findings)));
+					json_pack("{s:o, s:o}", "failure",
+						  iso_failure_json(&failure), "findings",
+						  findings_json(&findings)));
 		else
 			iso_reply_failure(c, &failure);
 		iso_findings_free(&findings);

@@ -2,9 +2,11 @@
 /* Who is calling, as the kernel says, and what an operator lets that caller do. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "isod/daemon.h"
+#include "manifest/ceiling.h"
 
 int iso_peer_read(int fd, struct iso_caller *ret)
 {
@@ -44,13 +46,94 @@ bool iso_peer_member(const struct iso_daemon *d, const struct iso_caller *caller
 	return false;
 }
 
-/* Without a ceiling only root may seal. */
-int iso_peer_may_seal(struct iso_daemon *d, const struct iso_capture *c, struct iso_failure *f)
+/* The file is read for each capture: an operator who narrows it need not restart anything. */
+static int load_ceiling(struct iso_daemon *d, struct iso_ceiling **ret, struct iso_failure *f)
 {
-	(void)d;
-	if (c->caller.uid == 0)
+	struct iso_error e = {0};
+	int r = iso_ceiling_load(d->ceiling_path, ret, &e);
+
+	if (r < 0)
+		iso_failure_wrap(f, ISO_CLASS_CEILING, &e);
+	return r;
+}
+
+static bool over(uint64_t used, uint64_t asked, uint64_t bound)
+{
+	return bound && (asked > bound || used > bound - asked);
+}
+
+static int check_sums(const struct iso_daemon *d, const struct iso_ceiling *ceiling,
+		      const struct iso_capture *c, struct iso_failure *f)
+{
+	uint64_t memory = 0, cpus = 0, all = 0, own = 0;
+	uint64_t asked = c->manifest->limits.concurrent;
+	uint64_t limit = c->caller.uid == 0 ? ISO_RUNS_MAX : ISO_RUNS_PER_USER;
+
+	for (const struct iso_supervised *run = d->runs; run; run = run->next) {
+		if (run->life.state == ISO_STATE_RUN_SETTLED)
+			continue;
+		memory += run->capture->manifest->process.limits.memory;
+		cpus += run->capture->manifest->process.limits.cpus_milli;
+		own += run->capture->caller.uid == c->caller.uid;
+		all++;
+	}
+	if (!asked && ceiling)
+		asked = ceiling->concurrent;
+	if (asked && asked < limit)
+		limit = asked;
+	if (own >= limit || all >= ISO_RUNS_MAX)
+		return iso_failure_set(f, ISO_CLASS_QUOTA, -EUSERS, "quota",
+				       "wait for a run to end; see isoctl ps",
+				       "%llu runs at once is the limit of this caller",
+				       (unsigned long long)limit);
+	if (!ceiling)
 		return 0;
-	return iso_failure_set(f, ISO_CLASS_PERMISSION, -EPERM, "ceiling",
-			       "let an operator write /etc/isoctl/ceiling.json, or use sudo",
-			       "without a ceiling only root may seal");
+	if (over(all, 1, ceiling->max_sandboxes))
+		return iso_failure_set(f, ISO_CLASS_QUOTA, -EUSERS, "quota",
+				       "wait for a run to end; see isoctl ps",
+				       "this host's ceiling is %u sandboxes at a time",
+				       ceiling->max_sandboxes);
+	if (over(memory, c->manifest->process.limits.memory, ceiling->total_memory) ||
+	    over(cpus, c->manifest->process.limits.cpus_milli, ceiling->total_cpus_milli))
+		return iso_failure_set(f, ISO_CLASS_QUOTA, -EUSERS, "quota",
+				       "wait for a run to end; see isoctl ps",
+				       "with this run the sandboxes of this host would go over its "
+				       "ceiling's total of memory or processors");
+	return 0;
+}
+
+static int check_ceiling(const struct iso_ceiling *ceiling, const struct iso_capture *c,
+			 struct iso_findings *findings, struct iso_failure *f)
+{
+	size_t count = c->caller.group_count;
+	gid_t *gids = calloc(count + 1, sizeof *gids);
+	int r = -ENOMEM;
+
+	if (gids) {
+		if (count)
+			memcpy(gids, c->caller.groups, count * sizeof *gids);
+		gids[count] = c->caller.gid;
+		r = iso_ceiling_check(ceiling, c->manifest, c->caller.uid, gids, count + 1,
+				      findings);
+	}
+	free(gids);
+	if (r < 0)
+		return iso_failure_set(f, ISO_CLASS_CEILING, r, "ceiling",
+				       "ask for less, or let an operator widen " ISO_CEILING_PATH,
+				       "the host's ceiling does not allow this manifest");
+	return 0;
+}
+
+int iso_peer_may_seal(struct iso_daemon *d, const struct iso_capture *c,
+		      struct iso_findings *findings, struct iso_failure *f)
+{
+	struct iso_ceiling *ceiling = NULL;
+	int r = load_ceiling(d, &ceiling, f);
+
+	if (r == 0)
+		r = check_ceiling(ceiling, c, findings, f);
+	if (r == 0)
+		r = check_sums(d, ceiling, c, f);
+	iso_ceiling_free(ceiling);
+	return r;
 }

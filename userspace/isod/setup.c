@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,51 +18,10 @@
 #include "common/io.h"
 #include "common/log.h"
 #include "isod/daemon.h"
+#include "manifest/ceiling.h"
 #include "run/interfaces.h"
-#include "run/sibling.h"
-
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U /* Linux 6.3: says what older kernels take for granted */
-#endif
 
 #define LOCK_PATIENCE_MS 2000
-
-/* ------------------------------------------------------------------------------ isoinit */
-
-static int seal_copy(int from, off_t size, int *ret)
-{
-	ISO_AUTO_CLOSE int fd = memfd_create("isoinit", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
-	off_t at = 0;
-
-	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create("isoinit", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0)
-		return -errno;
-	while (at < size) {
-		ssize_t n = sendfile(fd, from, &at, (size_t)(size - at));
-
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-	}
-	if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0)
-		return -errno;
-	*ret = iso_take_fd(&fd);
-	return 0;
-}
-
-int iso_isoinit_open(int *ret, struct iso_error *e)
-{
-	ISO_AUTO_CLOSE int fd = -1;
-	struct stat st;
-	int r = iso_sibling_open("isoinit", &fd, NULL, e);
-
-	if (r < 0)
-		return r;
-	r = fstat(fd, &st) < 0 ? -errno : seal_copy(fd, st.st_size, ret);
-	if (r < 0)
-		return iso_error_set(e, r, "isoinit", NULL, "cannot copy isoinit: %m");
-	return 0;
-}
 
 /* ------------------------------------------------------------------------------ folders */
 
@@ -178,6 +135,7 @@ int iso_daemon_prepare(struct iso_daemon *d, const struct iso_daemon_options *o,
 				 .state_fd = -1,
 				 .signal_fd = -1,
 				 .lock_fd = -1,
+				 .ceiling_path = o->ceiling ? o->ceiling : ISO_CEILING_PATH,
 				 .member_gid = group ? (long)group->gr_gid : -1};
 	uname(&d->uname);
 	read_machine_id(d);

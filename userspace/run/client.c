@@ -229,11 +229,8 @@ static int error_reply(const char *error, json_t *parameters, struct iso_client_
 	const char *name = strrchr(error, '.');
 	char shown[200];
 
-	if (name && strcmp(name, ".InvalidManifest") == 0) {
+	if (name && strcmp(name, ".InvalidManifest") == 0)
 		ret->findings = json_incref(json_object_get(parameters, "findings"));
-		return iso_failure_set(f, ISO_CLASS_MANIFEST, -EIO, "manifest",
-				       "see isoctl validate FILE", "the manifest is not valid");
-	}
 	if (name && strcmp(name, ".NoSuchRun") == 0)
 		return iso_failure_set(f, ISO_CLASS_USAGE, -ENOENT, "run", "see isoctl ps",
 				       "there is no such run (of yours)");
