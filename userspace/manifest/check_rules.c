@@ -233,6 +233,10 @@ static void check_entry(struct iso_check *c)
 		iso_report(c, "/task/command/0", EXECUTE_DENIED, program, by);
 	else if (!named)
 		iso_report(c, "/task/command/0", COMMAND_NOT_EXECUTABLE, program);
+	else if (!tree->execute)
+		iso_report(c, "/task/command/0", EXECUTE_SCRATCH, program, execute_of(c, tree));
+	else if (!json_array_size(execute) && tree->writable && !may_write_and_execute(c))
+		iso_report(c, "/task/command/0", WRITABLE_EXECUTABLE, program);
 }
 
 void iso_check_rules(struct iso_check *c)

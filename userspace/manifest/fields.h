@@ -78,7 +78,8 @@ struct iso_field {
 	unsigned profiles;    /* ISO_IN_*; 0: all */
 	const char *absent;   /* what its absence means, as JSON; NULL: nothing, or computed */
 	enum iso_widens widens;
-	const char *text; /* for people: one sentence, no full stop */
+	const char *sample; /* as JSON, in `manifest new`; NULL: left out of it */
+	const char *text;   /* for people: one sentence, no full stop */
 };
 
 struct iso_table {
