@@ -114,7 +114,8 @@ struct iso_record {
 	enum iso_gap_cause cause; /* GAP */
 	uint64_t lost, first_seq, last_seq;
 
-	uint64_t count;	     /* how often; 0 and 1: once. Time is that of the last one */
+	uint64_t count;	     /* how often; 0 and 1: once. Time is that of the last one, who acted
+				is that of the first */
 	uint64_t first_time; /* of the first one, when count > 1 */
 	bool expected;	     /* a refusal the profile or the manifest knows to be harmless */
 };

@@ -155,11 +155,9 @@ int iso_file_open(struct iso_file *f, const char *directory, struct iso_error *e
 	}
 	if (r < 0) {
 		iso_file_close(f);
-		return iso_error_set(e, r, "events",
-				     "name a directory that can be written with --events-dir, or "
-				     "make this one writable for root",
-				     "cannot write events to %s/%s: %m", directory,
-				     ISO_EVENTS_FILE);
+		return iso_error_set(
+			e, r, "events", "make it writable for root, or give isod another directory",
+			"cannot write events to %s/%s: %m", directory, ISO_EVENTS_FILE);
 	}
 	fsync(f->dir_fd);
 	return 0;

@@ -13,6 +13,7 @@
 
 #include "common/cleanup.h"
 #include "common/text.h"
+#include "event/hash.h"
 #include "event/names.h"
 #include "event/redact.h"
 #include "iso_abi.h"
@@ -205,26 +206,29 @@ int iso_run_add_program(struct iso_run *run, const struct iso_program *p)
 	return 0;
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t n)
-{
-	const unsigned char *p = data;
-
-	for (size_t i = 0; i < n; i++)
-		/* The words, byte by byte, of which the analyzer loses track. */
-		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
-		hash = (hash ^ p[i]) * ISO_HASH_PRIME;
-	return hash;
-}
+/* Everything that makes two refusals one and the same, packed. */
+struct identity {
+	uint64_t numbers[6];
+	uint8_t address[16];
+	char text[2 * ISO_RECORD_TEXT];
+};
 
 uint64_t iso_record_key(const struct iso_record *r)
 {
-	uint64_t words[] = {r->kind, r->hook,	r->reason, r->rule,	(uint64_t)r->error,
-			    r->port, r->family, r->type,   r->protocol, r->wanted};
-	uint64_t hash = mix(ISO_HASH_SEED, words, sizeof words);
+	size_t a = strlen(r->path) + 1, b = strlen(r->path2) + 1;
+	struct identity id;
 
-	hash = mix(hash, r->address, sizeof r->address);
-	hash = mix(hash, r->path, strlen(r->path) + 1);
-	return mix(hash, r->path2, strlen(r->path2) + 1);
+	id.numbers[0] = (uint64_t)r->kind << 32 | r->hook;
+	id.numbers[1] = (uint64_t)r->reason << 32 | r->rule;
+	id.numbers[2] = (uint64_t)(uint32_t)r->error << 32 | r->wanted;
+	id.numbers[3] = (uint64_t)r->family << 48 | (uint64_t)r->port << 32 |
+			(uint64_t)r->protocol << 16 | r->type;
+	id.numbers[4] = r->path_truncated;
+	id.numbers[5] = r->path2_truncated;
+	memcpy(id.address, r->address, sizeof id.address);
+	memcpy(id.text, r->path, a);
+	memcpy(id.text + a, r->path2, b);
+	return iso_keyed_hash(&id, offsetof(struct identity, text) + a + b);
 }
 
 bool iso_record_is_refusal(const struct iso_record *r)
@@ -232,30 +236,46 @@ bool iso_record_is_refusal(const struct iso_record *r)
 	return r->kind <= ISO_RECORD_TAMPER;
 }
 
+/* Kinds of /response/expected (manifest/types.c): which records they are about. */
+static const struct {
+	const char *prefix;
+	enum iso_record_kind kind;
+} expected_kinds[] = {
+	{"file:", ISO_RECORD_FILE},   {"file:", ISO_RECORD_ABSENT},    {"exec:", ISO_RECORD_EXEC},
+	{"network:", ISO_RECORD_NET}, {"syscall:", ISO_RECORD_KERNEL}, {"limit:", ISO_RECORD_LIMIT},
+};
+
 /*
- * An item of /response/expected is an absolute path, which covers what lies below it, or the name
- * of a hook.
+ * What was asked for, as an item of /response/expected says it: the path of a file, the address and
+ * port or the operation ("socket") on the network, a hook or its operation, the name of a limit.
  */
-bool iso_run_expects(const struct iso_run *run, const struct iso_record *r)
+static bool asked_for(const struct iso_record *r, const char *what)
 {
 	const struct iso_hook_name *hook = iso_hook_find(r->hook);
+	char object[2 * ISO_RECORD_TEXT];
 
-	if (!iso_record_is_refusal(r) || r->kind == ISO_RECORD_TAMPER)
-		return false;
+	if (r->kind == ISO_RECORD_LIMIT)
+		return !strncmp(r->limit, what, sizeof r->limit);
+	if (r->kind == ISO_RECORD_FILE || r->kind == ISO_RECORD_ABSENT ||
+	    r->kind == ISO_RECORD_EXEC)
+		return !r->path_truncated && !strcmp(r->path, what);
+	if (hook && (!strcmp(what, hook->name) || !strcmp(what, hook->verb)))
+		return true;
+	return r->kind == ISO_RECORD_NET &&
+	       !strcmp(what, iso_record_object(r, object, sizeof object));
+}
+
+bool iso_run_expects(const struct iso_run *run, const struct iso_record *r)
+{
 	for (size_t i = 0; i < run->expected_count; i++) {
-		const char *item = run->expected[i];
-		size_t n = strlen(item);
+		for (size_t k = 0; k < sizeof expected_kinds / sizeof *expected_kinds; k++) {
+			size_t n = strlen(expected_kinds[k].prefix);
 
-		if (item[0] != '/') {
-			if (hook && (!strcmp(item, hook->name) || !strcmp(item, hook->verb)))
+			if (expected_kinds[k].kind == r->kind &&
+			    !strncmp(run->expected[i], expected_kinds[k].prefix, n) &&
+			    asked_for(r, run->expected[i] + n))
 				return true;
-			continue;
 		}
-		while (n > 1 && item[n - 1] == '/')
-			n--;
-		if (!r->path_truncated && !strncmp(r->path, item, n) &&
-		    (n == 1 || r->path[n] == '\0' || r->path[n] == '/'))
-			return true;
 	}
 	return false;
 }
@@ -300,32 +320,15 @@ char *iso_record_object(const struct iso_record *r, char *out, size_t size)
 	return iso_text_escape(whole, (size_t)n, out, size);
 }
 
-/* Two different refusals with one key would be shown as one: 64 bits make that a curiosity. */
-int iso_run_account(struct iso_run *run, const struct iso_record *r)
+static int list_refusal(struct iso_run *run, const struct iso_record *r, uint64_t key,
+			uint64_t times)
 {
 	struct iso_run_summary *s = &run->summary;
-	uint64_t times = r->count ? r->count : 1, key = iso_record_key(r);
+	struct iso_refusal *f = &s->refusals[s->refusal_count];
 	const struct iso_reason_name *reason = iso_reason_find(r->reason);
 	const struct iso_hook_name *hook = iso_hook_find(r->hook);
 	char object[2048], scratch[24], number[16];
-	struct iso_refusal *f;
 
-	s->happened[r->kind] += times;
-	if (!iso_record_is_refusal(r))
-		return 0;
-	if (r->expected)
-		s->expected += times;
-	for (size_t i = 0; i < s->refusal_count; i++) {
-		if (run->refusal_keys[i] == key) {
-			s->refusals[i].count += times;
-			return 0;
-		}
-	}
-	if (s->refusal_count == ISO_REFUSALS_MAX) {
-		s->refusals_more += times;
-		return 0;
-	}
-	f = &s->refusals[s->refusal_count];
 	*f = (struct iso_refusal){
 		.kind = r->kind,
 		.hook = hook ? hook->name : "unknown",
@@ -341,9 +344,28 @@ int iso_run_account(struct iso_run *run, const struct iso_record *r)
 	if (!f->object || !f->rule) {
 		free(f->object);
 		free(f->rule);
-		s->refusals_more += times;
 		return -ENOMEM;
 	}
 	run->refusal_keys[s->refusal_count++] = key;
 	return 0;
+}
+
+void iso_run_account(struct iso_run *run, const struct iso_record *r, uint64_t key)
+{
+	struct iso_run_summary *s = &run->summary;
+	uint64_t times = r->count ? r->count : 1;
+
+	s->happened[r->kind] += times;
+	if (!iso_record_is_refusal(r))
+		return;
+	if (r->expected)
+		s->expected += times;
+	for (size_t i = 0; i < s->refusal_count; i++) {
+		if (run->refusal_keys[i] == key) {
+			s->refusals[i].count += times;
+			return;
+		}
+	}
+	if (s->refusal_count == ISO_REFUSALS_MAX || list_refusal(run, r, key, times) < 0)
+		s->refusals_more += times;
 }

@@ -20,7 +20,7 @@ struct iso_repeat {
 	uint64_t first_time, last_time; /* of the pending ones */
 	uint64_t due;			/* CLOCK_MONOTONIC ns: when they are reported */
 	uint64_t interval;
-	struct iso_record *record; /* the latest; allocated */
+	struct iso_record *record; /* the first one; allocated */
 };
 
 struct iso_known_program {
@@ -77,7 +77,10 @@ void iso_run_free(struct iso_run *run);
 int iso_run_add_program(struct iso_run *run, const struct iso_program *p);
 const struct iso_known_program *iso_run_program(const struct iso_run *run, uint64_t exec);
 
-/* What a refusal is about, apart from who did it; equal keys are repeats of each other. */
+/*
+ * What a refusal is about, apart from who did it; equal keys are repeats of each other. The hash is
+ * keyed: a task that could make two refusals collide would hide one behind the other's name.
+ */
 uint64_t iso_record_key(const struct iso_record *r);
 bool iso_record_is_refusal(const struct iso_record *r);
 bool iso_run_expects(const struct iso_run *run, const struct iso_record *r);
@@ -85,8 +88,8 @@ bool iso_run_expects(const struct iso_run *run, const struct iso_record *r);
 /* JSON pointer of the rule that decided, "rule:N" without a policy, or "none". */
 const char *iso_run_rule(const struct iso_run *run, uint32_t rule, char scratch[24]);
 
-/* Counts a record, and lists it when it is a refusal. -ENOMEM: counted, not listed. */
-int iso_run_account(struct iso_run *run, const struct iso_record *r);
+/* Counts a record, and lists it when it is a refusal; key: its iso_record_key(). */
+void iso_run_account(struct iso_run *run, const struct iso_record *r, uint64_t key);
 
 /* The object of a record for people, escaped: a path, an address... Always ends in NUL. */
 char *iso_record_object(const struct iso_record *r, char *out, size_t size);

@@ -220,7 +220,6 @@ static void absorb(const struct iso_stream *s, struct iso_repeat *repeat,
 	}
 	repeat->pending += r->count ? r->count : 1;
 	repeat->last_time = r->time;
-	*repeat->record = *r;
 }
 
 static struct iso_repeat *find_repeat(struct iso_run *run, uint64_t key)
@@ -233,7 +232,7 @@ static struct iso_repeat *find_repeat(struct iso_run *run, uint64_t key)
 
 /* A slot for a new refusal; the one that was quiet for longest makes room, and is reported. */
 static struct iso_repeat *add_repeat(struct iso_stream *s, struct iso_run *run,
-				     const struct iso_record *r)
+				     const struct iso_record *r, uint64_t key)
 {
 	struct iso_repeat *slot = &run->repeats[0];
 	struct iso_record *copy;
@@ -252,7 +251,7 @@ static struct iso_repeat *add_repeat(struct iso_stream *s, struct iso_run *run,
 	}
 	*copy = *r;
 	*slot = (struct iso_repeat){
-		.key = iso_record_key(r),
+		.key = key,
 		.last_time = r->time,
 		.due = UINT64_MAX,
 		.interval = REPEAT_FIRST,
@@ -263,13 +262,13 @@ static struct iso_repeat *add_repeat(struct iso_stream *s, struct iso_run *run,
 
 static void take(struct iso_stream *s, struct iso_run *run, struct iso_record *r)
 {
-	bool collapses = iso_gate_collapses(r);
+	uint64_t key = iso_record_key(r);
 	struct iso_repeat *repeat = NULL;
 
 	r->expected = r->expected || iso_run_expects(run, r);
-	iso_run_account(run, r);
-	if (collapses)
-		repeat = find_repeat(run, iso_record_key(r));
+	iso_run_account(run, r, key);
+	if (iso_gate_collapses(r))
+		repeat = find_repeat(run, key);
 	if (repeat) {
 		absorb(s, repeat, r);
 		s->counters.collapsed++;
@@ -279,8 +278,8 @@ static void take(struct iso_stream *s, struct iso_run *run, struct iso_record *r
 		lose(s, run, r->count ? r->count : 1, ISO_GAP_RATE);
 		return;
 	}
-	if (collapses)
-		repeat = add_repeat(s, run, r);
+	if (iso_gate_collapses(r))
+		repeat = add_repeat(s, run, r, key);
 	if (repeat && r->expected)
 		absorb(s, repeat, r);
 	else
@@ -427,7 +426,7 @@ int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_
 		report_repeat(s, run, &run->repeats[i]);
 	over.sandbox = sandbox;
 	over.time = now(s, CLOCK_REALTIME);
-	iso_run_account(run, &over);
+	iso_run_account(run, &over, 0);
 	report_gaps(s, run, true);
 	if (!append(s, run, &over, true))
 		lose(s, run, 1, ISO_GAP_SINK);

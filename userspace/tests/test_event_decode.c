@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "event/hash.h"
 #include "event/names.h"
 #include "test_event_samples.h"
 
@@ -148,6 +149,20 @@ static void an_open_says_what_it_was_for(void **state)
 	assert_string_equal(iso_hook_verb(12345, 0), "unknown");
 }
 
+/* Vectors of SipHash-1-3 under the reference key 00 01 ... 0f. */
+static void the_keyed_hash_is_siphash(void **state)
+{
+	static const uint64_t key[2] = {0x0706050403020100, 0x0f0e0d0c0b0a0908};
+	static const unsigned char input[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+	(void)state;
+	assert_true(iso_siphash13(key, input, 0) == 0xabac0158050fc4dc);
+	assert_true(iso_siphash13(key, input, 1) == 0xc9f49bf37d57ca93);
+	assert_true(iso_siphash13(key, input, 8) == 0x369095118d299a8e);
+	assert_true(iso_keyed_hash("a", 1) == iso_keyed_hash("a", 1));
+	assert_true(iso_keyed_hash("a", 1) != iso_keyed_hash("b", 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +174,7 @@ int main(void)
 		cmocka_unit_test(a_long_text_keeps_its_end),
 		cmocka_unit_test(every_file_hook_has_an_activity),
 		cmocka_unit_test(an_open_says_what_it_was_for),
+		cmocka_unit_test(the_keyed_hash_is_siphash),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

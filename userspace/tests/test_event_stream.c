@@ -380,7 +380,8 @@ static void more_kinds_than_are_told_apart_is_said(void **state)
 static void expected_refusals_are_one_count(void **state)
 {
 	struct fixture *f = *state;
-	char *items[] = {(char *)"/proc/sys/", (char *)"connect"};
+	char *items[] = {(char *)"file:/proc/sys/kernel/core_pattern",
+			 (char *)"network:192.0.2.1:443"};
 	struct iso_strv expected = {items, 2};
 	struct iso_run_context ctx = sample_run;
 	struct iso_record net = sample_record(ISO_RECORD_NET);
