@@ -66,20 +66,48 @@ static __always_inline int iso_do_claim(void)
 	return 0;
 }
 
+/* The cgroup v2 directory behind a descriptor, or NULL. */
+static __always_inline struct cgroup *iso_cgroup_at(__s32 fd)
+{
+	struct file *file = iso_file_at(fd);
+	struct kernfs_node *node;
+
+	if (!file || BPF_CORE_READ(file, f_path.dentry, d_sb, s_magic) != ISO_CGROUP2_SUPER_MAGIC ||
+	    !iso_is_directory(file))
+		return 0;
+	node = (struct kernfs_node *)BPF_CORE_READ(file, f_inode, i_private);
+	return (struct cgroup *)BPF_CORE_READ(node, priv);
+}
+
+/*
+ * Binding labels what is forked in afterwards: what lives inside already would stay free, and so
+ * would one that enters a child made before.
+ */
+static __always_inline bool iso_cgroup_used(struct cgroup *group)
+{
+	int tasks;
+
+	if (bpf_core_field_exists(group->self.nr_populated_csets))
+		tasks = BPF_CORE_READ(group, self.nr_populated_csets);
+	else
+		tasks = BPF_CORE_READ(group, nr_populated_csets);
+	return tasks || BPF_CORE_READ(group, nr_descendants);
+}
+
 static __always_inline int iso_do_begin(const struct iso_command *c)
 {
 	struct iso_globals *g = iso_globals();
 	struct iso_sandbox fresh = {};
-	struct file *file = iso_file_at(c->fd);
-	struct kernfs_node *node;
+	struct cgroup *group = iso_cgroup_at(c->fd);
 	int r;
 
 	if (!g || !c->sandbox || !c->value || c->arg & ISO_SB_TORN)
 		return -EINVAL;
-	if (!file || BPF_CORE_READ(file, f_path.dentry, d_sb, s_magic) != 0x63677270)
-		return -EBADF; /* CGROUP2_SUPER_MAGIC */
-	node = (struct kernfs_node *)BPF_CORE_READ(file, f_inode, i_private);
-	fresh.cgroup = BPF_CORE_READ(node, id);
+	if (!group)
+		return -EBADF;
+	if (iso_cgroup_used(group))
+		return -EBUSY;
+	fresh.cgroup = BPF_CORE_READ(group, kn, id);
 	fresh.state = ISO_STATE_BUILDING;
 	fresh.flags = c->arg;
 	fresh.rate = (__u32)c->value;

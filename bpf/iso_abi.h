@@ -6,9 +6,12 @@
  *
  * Life of a sandbox (struct iso_sandbox.state), kept by the installer program alone:
  *
- *	ISO_OP_BEGIN -> BUILDING -ISO_OP_SEAL-> SEALED -first exec-> USED -no task left-> EMPTY
- *	                   |                                                                |
- *	                   +---- ISO_OP_REMOVE (no task left) ----> gone <--- ISO_OP_REMOVE +
+ *	ISO_OP_BEGIN -> BUILDING -ISO_OP_SEAL-> SEALED -first exec-> USED
+ *	                   |                      |                    |
+ *	                   +------ ISO_OP_REMOVE, once no task of it is left ------> gone
+ *
+ * The seal wants exactly one task alive (isoinit), so a count of 0 after it means that isoinit, and
+ * with it the pid namespace, has ended.
  *
  * BUILDING: only trusted code runs. The first process of the cgroup is labelled ISO_ROLE_BUILD
  * when it is forked; it makes namespaces and mounts and may execute nothing but the registered
@@ -57,7 +60,6 @@
 #define ISO_STATE_BUILDING 1u
 #define ISO_STATE_SEALED   2u
 #define ISO_STATE_USED	   3u
-#define ISO_STATE_EMPTY	   4u
 
 /* Roles in a task's label. */
 #define ISO_ROLE_TASK	0u /* the task's own programs */

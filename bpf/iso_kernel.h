@@ -57,13 +57,16 @@ struct pid {
 
 struct kernfs_node {
 	__u64 id;
+	void *priv;
 };
 struct cgroup_subsys_state {
 	struct cgroup_subsys_state *parent;
+	int nr_populated_csets; /* from 7.0 on; struct cgroup's own before */
 };
 struct cgroup {
 	struct cgroup_subsys_state self;
-	int level;
+	int nr_descendants;
+	int nr_populated_csets;
 	struct kernfs_node *kn;
 };
 struct css_set {
@@ -162,6 +165,14 @@ struct task_struct {
 	char comm[16];
 };
 
+struct pt_regs {
+	unsigned long r10;
+	unsigned long dx;
+	unsigned long si;
+	unsigned long di;
+	unsigned long orig_ax;
+};
+
 struct sock_common {
 	unsigned short skc_family;
 };
@@ -200,35 +211,36 @@ struct iso_sockaddr_in6 {
 };
 
 /* Values of kernel headers that BTF does not carry. */
-#define ISO_FMODE_READ	       (1u << 0) /* include/linux/fs.h */
-#define ISO_FMODE_WRITE	       (1u << 1)
-#define ISO_FMODE_EXEC_FLAG    0x20u	  /* __FMODE_EXEC in f_flags: opened to be executed */
-#define ISO_FMODE_NOACCOUNT    (1u << 29) /* overlayfs' own file below the one that was judged */
-#define ISO_FMODE_BACKING      (1u << 25) /* from 6.5 on: struct backing_file around it */
-#define ISO_MNT_NOEXEC	       0x04u	  /* include/linux/mount.h */
-#define ISO_MNT_INTERNAL       0x4000u
-#define ISO_SB_NOUSER	       (1ul << 31) /* pipefs, sockfs, memfd's tmpfs: never mounted by anyone */
-#define ISO_SB_I_NOEXEC	       0x02ul
-#define ISO_PROC_SUPER_MAGIC   0x9fa0ul
-#define ISO_S_IFMT	       0170000u
-#define ISO_S_IFCHR	       0020000u
-#define ISO_S_IFBLK	       0060000u
-#define ISO_S_IFREG	       0100000u
-#define ISO_S_IFDIR	       0040000u
-#define ISO_PROT_EXEC	       4ul
-#define ISO_RLIMIT_CORE	       4u
-#define ISO_CLONE_THREAD       0x10000ul
-#define ISO_AF_UNSPEC	       0
-#define ISO_AF_UNIX	       1
-#define ISO_AF_INET	       2
-#define ISO_AF_INET6	       10
-#define ISO_SOCK_STREAM	       1
-#define ISO_SOCK_DGRAM	       2
-#define ISO_SOCK_TYPE_MASK     0xf
-#define ISO_IPPROTO_TCP	       6
-#define ISO_IPPROTO_UDP	       17
-#define ISO_F_UNLCK	       2u
-#define ISO_RENAME_EXCHANGE    (1u << 1)
-#define ISO_PTRACE_MODE_ATTACH 0x02u
+#define ISO_FMODE_READ		(1u << 0) /* include/linux/fs.h */
+#define ISO_FMODE_WRITE		(1u << 1)
+#define ISO_FMODE_EXEC_FLAG	0x20u	   /* __FMODE_EXEC in f_flags: opened to be executed */
+#define ISO_FMODE_NOACCOUNT	(1u << 29) /* overlayfs' own file below the one that was judged */
+#define ISO_FMODE_BACKING	(1u << 25) /* from 6.5 on: struct backing_file around it */
+#define ISO_MNT_NOEXEC		0x04u	   /* include/linux/mount.h */
+#define ISO_MNT_INTERNAL	0x4000u
+#define ISO_SB_NOUSER		(1ul << 31) /* pipefs, sockfs, memfd's tmpfs: never mounted by anyone */
+#define ISO_SB_I_NOEXEC		0x02ul
+#define ISO_CGROUP2_SUPER_MAGIC 0x63677270ul /* uapi/linux/magic.h */
+#define ISO_PROC_SUPER_MAGIC	0x9fa0ul
+#define ISO_S_IFMT		0170000u
+#define ISO_S_IFCHR		0020000u
+#define ISO_S_IFBLK		0060000u
+#define ISO_S_IFREG		0100000u
+#define ISO_S_IFDIR		0040000u
+#define ISO_PROT_EXEC		4ul
+#define ISO_RLIMIT_CORE		4u
+#define ISO_CLONE_THREAD	0x10000ul
+#define ISO_AF_UNSPEC		0
+#define ISO_AF_UNIX		1
+#define ISO_AF_INET		2
+#define ISO_AF_INET6		10
+#define ISO_SOCK_STREAM		1
+#define ISO_SOCK_DGRAM		2
+#define ISO_SOCK_TYPE_MASK	0xf
+#define ISO_IPPROTO_TCP		6
+#define ISO_IPPROTO_UDP		17
+#define ISO_F_UNLCK		2u
+#define ISO_RENAME_EXCHANGE	(1u << 1)
+#define ISO_PTRACE_MODE_ATTACH	0x02u
 
 #endif
