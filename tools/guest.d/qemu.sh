@@ -15,7 +15,7 @@ iso_qemu_pump=
 # tools/guest; the command's output goes to standard output.
 iso_qemu_start() {
 	local run=$1 n accel=tcg args=() append
-	append="console=ttyS0 quiet panic=-1 lsm=lockdown,capability,landlock,bpf mitigations=off"
+	append="console=ttyS0 quiet panic=-1 no_timer_check lsm=lockdown,capability,landlock,bpf mitigations=off"
 	append+=" random.trust_cpu=on${guest_append:+ $guest_append}"
 	if [[ -n $guest_icount ]]; then
 		args+=(-icount "shift=0,sleep=off")
