@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * isoinit: pid 1 of a sandbox. It outlives isod if it must, holds the links that enforce, and is
+ * the only process inside that may change its user; so it allocates nothing, opens nothing after
+ * READY but /proc/PID/comm, and every wait of it is bounded.
+ */
+#ifndef ISO_ISOINIT_ISOINIT_H
+#define ISO_ISOINIT_ISOINIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "isoinit/plan.h"
+#include "isoinit/protocol.h"
+
+struct iso_init {
+	struct iso_plan plan;
+	int children;	 /* /proc/1/task/1/children, opened before the policy is sealed */
+	int proc;	 /* /proc, O_PATH */
+	int signals;	 /* signalfd for SIGCHLD */
+	int timer;	 /* the wall limit */
+	int exec_status; /* read end; closes when the entry command is executed; -1 then */
+	bool deaf;	 /* isod is gone: nobody hears us */
+	pid_t entry;
+	int entry_status;
+	bool entry_ended;
+	uint32_t untold; /* survivors whose report did not go out */
+};
+
+/* report.c */
+/* Sends; important messages wait up to two seconds for room, others not at all. False: not sent. */
+bool iso_report(struct iso_init *i, uint32_t kind, int32_t value, int32_t pid, const char *text,
+		bool important);
+/* Says which step of starting failed, with errno, and ends. */
+void iso_report_fatal(struct iso_init *i, const char *text, int error) __attribute__((noreturn));
+/* comm of a process inside, "?" when it cannot be read. */
+void iso_report_comm(const struct iso_init *i, pid_t pid, char *out, size_t size);
+
+/* entry.c */
+struct iso_entry_status {
+	int32_t error;
+	char stage[28];
+};
+/* Forks and executes the entry command; negative errno when there was nothing to fork. */
+int iso_entry_start(struct iso_init *i);
+
+/* supervise.c */
+void iso_supervise(struct iso_init *i) __attribute__((noreturn));
+uint64_t iso_now_ms(void);
+
+#endif
