@@ -210,14 +210,15 @@ int iso_seccomp_task(const struct iso_manifest *m, struct iso_seccomp_program re
 int iso_seccomp_helper(struct iso_seccomp_program *ret)
 {
 	static const int calls[] = {
-		SCMP_SYS(openat),	   SCMP_SYS(openat2),	 SCMP_SYS(close),
-		SCMP_SYS(fstat),	   SCMP_SYS(newfstatat), SCMP_SYS(statx),
-		SCMP_SYS(getdents64),	   SCMP_SYS(read),	 SCMP_SYS(write),
-		SCMP_SYS(sendfile),	   SCMP_SYS(lseek),	 SCMP_SYS(ftruncate),
-		SCMP_SYS(mkdirat),	   SCMP_SYS(symlinkat),	 SCMP_SYS(readlinkat),
-		SCMP_SYS(fchmod),	   SCMP_SYS(fchown),	 SCMP_SYS(fchownat),
-		SCMP_SYS(utimensat),	   SCMP_SYS(exit_group), SCMP_SYS(rt_sigreturn),
-		SCMP_SYS(restart_syscall),
+		SCMP_SYS(openat),	   SCMP_SYS(openat2),	  SCMP_SYS(close),
+		SCMP_SYS(fstat),	   SCMP_SYS(newfstatat),  SCMP_SYS(statx),
+		SCMP_SYS(getdents64),	   SCMP_SYS(read),	  SCMP_SYS(write),
+		SCMP_SYS(sendfile),	   SCMP_SYS(lseek),	  SCMP_SYS(ftruncate),
+		SCMP_SYS(mkdirat),	   SCMP_SYS(symlinkat),	  SCMP_SYS(readlinkat),
+		SCMP_SYS(fchmod),	   SCMP_SYS(fchown),	  SCMP_SYS(fchownat),
+		SCMP_SYS(utimensat),	   SCMP_SYS(exit_group),  SCMP_SYS(rt_sigreturn),
+		SCMP_SYS(restart_syscall), SCMP_SYS(sigaltstack), /* AddressSanitizer, before it
+								     leaves a function for good */
 	};
 	scmp_filter_ctx c = seccomp_init(SCMP_ACT_KILL_PROCESS);
 	int r = c ? 0 : -ENOMEM;
