@@ -299,6 +299,8 @@ int fixture_run(struct fixture *f, char *const *argv, struct outcome *o)
 		assert_int_equal(iso_sandbox_destroy(h, &f->e), 0);
 	}
 	close(out[0]);
+	f->q.argv = NULL; /* the caller's, and perhaps gone after this */
+	f->q.stdio[1] = f->q.stdio[2] = -1;
 	return r;
 }
 
