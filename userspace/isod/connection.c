@@ -141,15 +141,16 @@ void iso_reply(struct iso_connection *c, json_t *parameters, bool continues, con
 	char member[64];
 	json_t *message;
 
-	if (iso_idl_check(c->interface, c->method->out, parameters, member, sizeof member) < 0) {
-		iso_log_error("fault: reply to %s has a wrong %s", c->method->name, member);
+	if (iso_idl_check(c->call.interface, c->call.method->out, parameters, member,
+			  sizeof member) < 0) {
+		iso_log_error("fault: reply to %s has a wrong %s", c->call.method->name, member);
 		json_decref(parameters);
 		parameters = NULL;
 	}
 	message = parameters ? json_pack("{s:o}", "parameters", parameters) : NULL;
 	if (message && continues)
 		json_object_set_new(message, "continues", json_true());
-	if (c->oneway) {
+	if (c->call.oneway) {
 		json_decref(message);
 		for (size_t i = 0; i < fd_count; i++)
 			close(fds[i]);
@@ -163,7 +164,7 @@ static void reply_error(struct iso_connection *c, const struct iso_idl *interfac
 {
 	char name[128];
 
-	if (c->oneway) {
+	if (c->call.oneway) {
 		json_decref(parameters);
 		return;
 	}
@@ -173,7 +174,7 @@ static void reply_error(struct iso_connection *c, const struct iso_idl *interfac
 
 void iso_reply_error(struct iso_connection *c, const char *error, json_t *parameters)
 {
-	reply_error(c, c->interface, error, parameters);
+	reply_error(c, c->call.interface, error, parameters);
 }
 
 void iso_reply_failure(struct iso_connection *c, const struct iso_failure *f)
@@ -245,9 +246,9 @@ static bool resolve(struct iso_connection *c, const char *full)
 		service_error(c, "InterfaceNotFound", "interface", name);
 		return false;
 	}
-	c->interface = interface;
-	c->method = iso_idl_find(interface, ISO_IDL_METHOD, dot + 1);
-	if (!c->method) {
+	c->call.interface = interface;
+	c->call.method = iso_idl_find(interface, ISO_IDL_METHOD, dot + 1);
+	if (!c->call.method) {
 		service_error(c, "MethodNotFound", "method", full);
 		return false;
 	}
@@ -263,25 +264,25 @@ static void call(struct iso_connection *c, json_t *message, struct iso_fds *fds)
 	char member[64];
 	bool takes_fds;
 
-	c->oneway = json_is_true(json_object_get(message, "oneway"));
-	c->more = json_is_true(json_object_get(message, "more"));
+	c->call.oneway = json_is_true(json_object_get(message, "oneway"));
+	c->call.more = json_is_true(json_object_get(message, "more"));
 	if (wrong) {
 		service_error(c, "InvalidParameter", "parameter", wrong);
 		goto out;
 	}
 	if (!resolve(c, json_string_value(json_object_get(message, "method"))))
 		goto out;
-	if (iso_idl_check(c->interface, c->method->in, parameters ? parameters : empty, member,
-			  sizeof member) < 0) {
+	if (iso_idl_check(c->call.interface, c->call.method->in, parameters ? parameters : empty,
+			  member, sizeof member) < 0) {
 		service_error(c, "InvalidParameter", "parameter", member);
 		goto out;
 	}
-	method = iso_method_find(iso_idl_name(c->interface), c->method->name, &takes_fds);
+	method = iso_method_find(iso_idl_name(c->call.interface), c->call.method->name, &takes_fds);
 	if (!method)
-		service_error(c, "MethodNotImplemented", "method", c->method->name);
+		service_error(c, "MethodNotImplemented", "method", c->call.method->name);
 	else if (fds->count && !takes_fds)
 		service_error(c, "InvalidParameter", "parameter", "descriptors");
-	else if (c->interface == c->daemon->agent && !c->allowed)
+	else if (c->call.interface == c->daemon->agent && !c->allowed)
 		refuse_caller(c);
 	else
 		method(c, parameters ? parameters : empty, fds);
@@ -315,17 +316,7 @@ static void dispatch(struct iso_connection *c)
 			want(c, c->events & ~(uint32_t)EPOLLIN);
 			return;
 		}
-		if (waiting(c)) {
-			struct iso_connection due = *c;
-
-			call(c, message, &fds);
-			c->interface = due.interface;
-			c->method = due.method;
-			c->oneway = due.oneway;
-			c->more = due.more;
-		} else {
-			call(c, message, &fds);
-		}
+		call(c, message, &fds);
 		json_decref(message);
 	}
 	if (!c->dead && iso_varlink_stream_pending(c->stream) && !c->began_ns)

@@ -30,6 +30,12 @@ struct iso_listener {
 	int fd;
 };
 
+struct iso_call {
+	const struct iso_idl *interface;
+	const struct iso_idl_member *method;
+	bool oneway, more;
+};
+
 struct iso_connection {
 	struct iso_source source;
 	struct iso_connection *next;
@@ -43,10 +49,8 @@ struct iso_connection {
 	uint64_t active_ns; /* when the peer last said something whole */
 	uint64_t began_ns;  /* when a message began that has not ended; 0: none */
 
-	/* the call that is being answered */
-	const struct iso_idl *interface;
-	const struct iso_idl_member *method;
-	bool oneway, more;
+	struct iso_call call;		 /* what replies belong to at this moment */
+	struct iso_call due;		 /* the Launch or Wait that these are of: */
 	struct iso_supervised *launched; /* a Launch whose last reply is due */
 	struct iso_supervised *awaited;	 /* a Wait whose reply is due */
 

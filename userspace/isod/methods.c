@@ -181,11 +181,8 @@ static const char *order_fds(const struct iso_supervised *run, json_t *parameter
 
 static void invalid(struct iso_connection *c, const char *parameter)
 {
-	const struct iso_idl *agent = c->interface;
-
-	c->interface = c->daemon->service;
+	c->call.interface = c->daemon->service;
 	iso_reply_error(c, "InvalidParameter", json_pack("{s:s}", "parameter", parameter));
-	c->interface = agent;
 }
 
 static json_t *progress_json(const struct iso_supervised *run)
@@ -209,12 +206,9 @@ static void launch_method(struct iso_connection *c, json_t *parameters, struct i
 
 	if (!run)
 		return;
-	if (!c->more || c->oneway) {
-		const struct iso_idl *agent = c->interface;
-
-		c->interface = c->daemon->service;
+	if (!c->call.more || c->call.oneway) {
+		c->call.interface = c->daemon->service;
 		iso_reply_error(c, "ExpectedMore", json_object());
-		c->interface = agent;
 		return;
 	}
 	if (run->life.state != ISO_STATE_RUN_CAPTURED ||
@@ -236,6 +230,7 @@ static void launch_method(struct iso_connection *c, json_t *parameters, struct i
 		return;
 	}
 	c->launched = run;
+	c->due = c->call;
 	reply = progress_json(run);
 	for (int i = 0; i < 3; i++) {
 		if (pipes[i] < 0)
@@ -274,10 +269,16 @@ void iso_daemon_changed(void *context, struct iso_supervised *run)
 	struct iso_daemon *d = context;
 
 	for (struct iso_connection *c = d->connections; c; c = c->next) {
-		if (!c->dead && c->launched == run)
+		struct iso_call now = c->call; /* a Cancel, perhaps, that brought this about */
+
+		if (c->dead || (c->launched != run && c->awaited != run))
+			continue;
+		c->call = c->due;
+		if (c->launched == run)
 			tell_launcher(c, run);
-		if (!c->dead && c->awaited == run)
+		else
 			tell_waiter(c, run);
+		c->call = now;
 	}
 }
 
@@ -305,9 +306,10 @@ static void wait_method(struct iso_connection *c, json_t *parameters, struct iso
 	struct iso_supervised *run = find_run(c, parameters);
 
 	(void)fds;
-	if (!run)
+	if (!run || c->call.oneway)
 		return;
 	c->awaited = run;
+	c->due = c->call;
 	tell_waiter(c, run);
 }
 

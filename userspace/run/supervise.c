@@ -200,15 +200,22 @@ int iso_supervise_launch(struct iso_supervised *run, const int *fds, size_t coun
 
 /* ------------------------------------------------------------------------------ running */
 
+static void started(struct iso_supervised *run)
+{
+	if (run->started_ms)
+		return;
+	run->started_ms = iso_realtime_ms();
+	advance(run, ISO_HAPPENED_STARTED);
+}
+
 static void received(struct iso_supervised *run, const struct iso_init_message *m)
 {
 	struct iso_outcome *o = &run->life.outcome;
 
 	switch (m->kind) {
 	case ISO_INIT_STARTED:
-		run->started_ms = iso_realtime_ms();
 		run->pid = m->pid;
-		advance(run, ISO_HAPPENED_STARTED);
+		started(run);
 		return;
 	case ISO_INIT_EXEC_FAILED:
 		o->exec_error = m->value;
@@ -293,6 +300,12 @@ void iso_supervise_violation(struct iso_supervised *run, const struct iso_record
 	const enum iso_response *response = run->capture->manifest->response;
 	enum iso_violation kind;
 
+	/* Programs of the task have exec ids from 2 on; 1 is isoinit, until it executes the first.
+	 */
+	if (record->exec < 2)
+		return;
+	/* The ring may be faster than isoinit's own word that the entry command runs. */
+	started(run);
 	switch (record->kind) {
 	case ISO_RECORD_FILE:
 	case ISO_RECORD_ABSENT:

@@ -5,10 +5,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +49,8 @@ int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sa
 static struct iso_event denial;
 static bool denied;
 
-void fake_ring_denial(uint64_t sandbox, const char *path)
+/* In the loop's thread, as the ring is read there. */
+static void deny(uint64_t sandbox)
 {
 	denial = (struct iso_event){.time = 1,
 				    .sandbox = sandbox,
@@ -56,13 +58,13 @@ void fake_ring_denial(uint64_t sandbox, const char *path)
 				    .exec = 2,
 				    .kind = ISO_EVENT_FILE,
 				    .hook = ISO_HOOK_file_open,
-				    .reason = 1,
+				    .reason = ISO_REASON_NO_RULE,
 				    .error = EACCES,
 				    .wanted = ISO_READ,
 				    .pid = 100,
 				    .tid = 100,
-				    .ns_pid = 2};
-	(void)path;
+				    .ns_pid = 2,
+				    .path = {.length = 11, .area = "/etc/shadow"}};
 	denied = true;
 }
 
@@ -92,7 +94,8 @@ const struct iso_feature *iso_features(size_t *ret_count)
 struct iso_sandbox_handle {
 	int control;
 	pid_t init;
-	bool oom, stays;
+	uint64_t sandbox;
+	bool oom, stays, violates;
 	uint8_t digest[ISO_POLICY_DIGEST];
 };
 
@@ -139,7 +142,6 @@ static void be_init(const struct iso_sandbox_request *r, int control)
 	char go;
 
 	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGTERM, SIG_IGN);
 	if (recv(control, &go, 1, 0) <= 0)
 		_exit(0);
@@ -163,6 +165,10 @@ static void be_init(const struct iso_sandbox_request *r, int control)
 		say(control, ISO_INIT_SURVIVOR, 0, "daemon");
 		say(control, ISO_INIT_ENDED, 0, "");
 		_exit(0);
+	}
+	if (strcmp(word, "violates") == 0) {
+		say(control, ISO_INIT_STARTED, 0, "");
+		pause();
 	}
 	run_entry(r, control);
 	_exit(0);
@@ -199,6 +205,8 @@ int iso_sandbox_create(const struct iso_sandbox_request *r, struct iso_sandbox_h
 	h->control = pair[0];
 	h->oom = strcmp(r->argv[0], "oom") == 0;
 	h->stays = strcmp(r->argv[0], "stays") == 0;
+	h->violates = strcmp(r->argv[0], "violates") == 0;
+	h->sandbox = r->sandbox;
 	fcntl(h->control, F_SETFL, O_NONBLOCK);
 	h->init = fork();
 	if (h->init == 0) {
@@ -224,6 +232,8 @@ int iso_sandbox_receive(struct iso_sandbox_handle *h, struct iso_init_message *r
 
 int iso_sandbox_start(struct iso_sandbox_handle *h)
 {
+	if (h->violates)
+		deny(h->sandbox);
 	return send(h->control, "g", 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
 }
 
@@ -268,4 +278,93 @@ int iso_sandbox_destroy(struct iso_sandbox_handle *h, struct iso_error *e)
 	close(h->control);
 	free(h);
 	return r;
+}
+
+/* ------------------------------------------------------------------------------ the agent */
+
+int iso_isoinit_open(int *ret, struct iso_error *e)
+{
+	(void)e;
+	*ret = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return 0;
+}
+
+static int serve(struct fake_agent *a, long member_gid, int ready)
+{
+	static struct iso_daemon d;
+	char run[96], state[96], log[96], ceiling[96];
+	struct iso_daemon_options o = {.run_directory = run,
+				       .state_directory = state,
+				       .log_directory = log,
+				       .ceiling = ceiling,
+				       .private_fd = -1};
+	struct iso_error e = {0};
+	int r;
+
+	snprintf(run, sizeof run, "%s/run", a->directory);
+	snprintf(state, sizeof state, "%s/state", a->directory);
+	snprintf(log, sizeof log, "%s/log", a->directory);
+	snprintf(ceiling, sizeof ceiling, "%s/ceiling.json", a->directory);
+	signal(SIGPIPE, SIG_IGN);
+	r = iso_daemon_prepare(&d, &o, &e);
+	d.member_gid = member_gid;
+	if (r == 0)
+		r = iso_daemon_bind(&d, a->socket, &e);
+	if (r == 0 && member_gid >= 0)
+		chmod(a->socket, 0666); /* the daemon's own check is what is tested */
+	if (r < 0)
+		fprintf(stderr, "%s: %s\n", e.step, e.message);
+	else if (write(ready, "r", 1) == 1)
+		r = iso_daemon_serve(&d);
+	iso_daemon_free(&d);
+	return r < 0;
+}
+
+void fake_agent_start(struct fake_agent *a, long member_gid)
+{
+	int p[2];
+	char byte;
+
+	strcpy(a->directory, "/tmp/isoctl-agent-XXXXXX");
+	if (!mkdtemp(a->directory) || chmod(a->directory, 0755) < 0 || pipe2(p, O_CLOEXEC) < 0)
+		abort();
+	snprintf(a->socket, sizeof a->socket, "%s/socket", a->directory);
+	a->pid = fork();
+	if (a->pid == 0)
+		exit(serve(a, member_gid, p[1]));
+	close(p[1]);
+	if (read(p[0], &byte, 1) != 1)
+		abort();
+	close(p[0]);
+}
+
+int fake_agent_end(struct fake_agent *a)
+{
+	char command[128];
+	int status = 0;
+
+	kill(a->pid, SIGTERM);
+	while (waitpid(a->pid, &status, 0) < 0)
+		;
+	snprintf(command, sizeof command, "rm -rf '%s'", a->directory);
+	if (system(command) != 0)
+		return -1;
+	return status;
+}
+
+char *fake_manifest(const char *task, const char *limits, const char *more)
+{
+	char *text = NULL;
+
+	if (asprintf(&text,
+		     "{\"manifest_version\": 1, \"task\": {\"id\": \"%s\"},"
+		     "\"host\": {\"profile\": \"execute\", \"lock_at_creation\": true},"
+		     "\"filesystem\": {}, \"network\": {}, \"inference\": {},"
+		     "\"process\": {\"no_new_privileges\": true, \"setuid\": \"deny\","
+		     "\"stdin\": \"inherit\", \"limits\": {\"cpus\": 1, \"memory\": "
+		     "\"64MiB\", \"pids\": 8, \"files\": 64}},"
+		     "\"limits\": {%s}%s}",
+		     task, limits, more) < 0)
+		abort();
+	return text;
 }

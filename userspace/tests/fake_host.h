@@ -14,13 +14,27 @@
  *	lost		isoinit is gone without a word
  *	survivor	one survivor is reported, then it exits 0
  *	stays		destroying it fails
+ *	violates	a refused file operation is reported as it starts, then it sleeps
  */
 #ifndef ISO_TESTS_FAKE_HOST_H
 #define ISO_TESTS_FAKE_HOST_H
 
-#include <stdint.h>
+#include <sys/types.h>
+#include "isod/daemon.h"
 
-/* Puts a refusal of a file operation into the ring of the next poll. */
-void fake_ring_denial(uint64_t sandbox, const char *path);
+struct fake_agent {
+	char directory[64];
+	char socket[96];
+	pid_t pid;
+};
+
+/* Starts a daemon over the fakes in a child process, listening below a new directory. */
+void fake_agent_start(struct fake_agent *a, long member_gid);
+/* Sends SIGTERM unless it has ended; returns its wait status (leaks and faults make it non-zero).
+ */
+int fake_agent_end(struct fake_agent *a);
+
+/* A valid manifest whose members may be replaced: "" or `, "response": {...}` and so on. */
+char *fake_manifest(const char *task, const char *limits, const char *more);
 
 #endif
