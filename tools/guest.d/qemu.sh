@@ -76,7 +76,8 @@ iso_qemu_wait() {
 		break
 	done
 	exec {tick}<&-
-	wait "$iso_qemu_pid" || qemu_status=$?
+	# Without the shell's own line about a killed job.
+	wait "$iso_qemu_pid" 2>/dev/null || qemu_status=$?
 	iso_qemu_pid=
 	wait "$iso_qemu_pump" || : # lint-allow(swallowed): it is ended by a signal
 	iso_qemu_pump=
