@@ -61,15 +61,23 @@ static void roff_text(const char *s, size_t n)
 	roff(s + start, n - start);
 }
 
-/* "  --option ARG   text": where the text begins, or 0 when the line is no such row. */
+/*
+ * "  --option ARG   text": where the text begins, or 0 when the line is no such row. Where an
+ * option is too long for the column, one blank is before the text, and ARG is in capitals.
+ */
 static size_t option_text(const char *line, size_t n)
 {
+	size_t i = 3;
+
 	if (n < 5 || strncmp(line, "  -", 3) != 0)
 		return 0;
-	for (size_t i = 3; i + 1 < n; i++)
+	for (; i + 1 < n; i++)
 		if (line[i] == ' ' && line[i + 1] == ' ')
 			return i + strspn(line + i, " ");
-	return 0;
+	i = 2 + strcspn(line + 2, " \n");
+	if (i < n && strspn(line + i + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") > 1)
+		i += 1 + strcspn(line + i + 1, " \n");
+	return i < n ? i + 1 : 0;
 }
 
 static void mdoc_option(const char *line, size_t n, bool first)
@@ -100,7 +108,7 @@ static void mdoc_help(const char *help)
 			list = true;
 			line += text;
 			n -= text;
-		} else if (n && gap) {
+		} else if (n && (gap || !strncmp(line, "Exit status", 11))) {
 			puts(".Pp");
 		}
 		gap = !n;
@@ -120,17 +128,20 @@ static void mdoc_synopsis(void)
 {
 	for (size_t i = 0; i < VERBS; i++) {
 		printf(".Nm\n.Cm %s\n", verbs[i].name);
-		if (*verbs[i].arguments)
-			roff_line(verbs[i].arguments);
+		if (!*verbs[i].arguments)
+			continue;
+		roff_text(verbs[i].arguments, strlen(verbs[i].arguments));
+		putchar('\n');
 	}
 }
 
 static void mdoc_verbs(void)
 {
 	for (size_t i = 0; i < VERBS; i++) {
-		printf(".Ss isoctl %s\n\\fBisoctl %s\\fP ", verbs[i].name, verbs[i].name);
-		roff_line(verbs[i].arguments);
-		printf(".Pp\nTo %s.\n.Pp\n", verbs[i].summary);
+		printf(".Ss isoctl %s\n\\fBisoctl %s\\fP\n", verbs[i].name, verbs[i].name);
+		roff_text(verbs[i].arguments, strlen(verbs[i].arguments));
+		printf("%s.Pp\nTo %s.\n%s", *verbs[i].arguments ? "\n" : "", verbs[i].summary,
+		       strncmp(verbs[i].help, "  -", 3) != 0 ? ".Pp\n" : "");
 		mdoc_help(verbs[i].help);
 	}
 }
@@ -225,44 +236,60 @@ static size_t head(size_t i)
 	return strcspn(verbs[i].name, " ");
 }
 
-/* Does the verb before begin with the same word? Then that word has been printed. */
-static bool again(size_t i)
+static bool same_head(size_t a, size_t b)
 {
-	return i && head(i) == head(i - 1) && !strncmp(verbs[i].name, verbs[i - 1].name, head(i));
+	return head(a) == head(b) && !strncmp(verbs[a].name, verbs[b].name, head(a));
 }
 
-/* A row of a bash `case`: what may follow a whole verb. */
-static void bash_options(const char *name, const char *help)
+/* Is it the first of the verbs that begin with its word? */
+static bool is_first(size_t i)
 {
-	printf("\t'%s') words='--help", name);
-	for (const char *line = help; *line; line += *line == '\n') {
-		size_t n = strcspn(line, "\n");
+	for (size_t j = 0; j < i; j++)
+		if (same_head(i, j))
+			return false;
+	return true;
+}
 
-		if (n > 4 && !strncmp(line, "  --", 4))
-			printf(" %.*s", (int)strcspn(line + 2, " ,=\n"), line + 2);
+/* The long options of a help text: rows "  --option …" and "  -o, --option …". */
+static void bash_options(const char *help)
+{
+	for (const char *line = help; *line; line += *line == '\n') {
+		size_t n = strcspn(line, "\n"), text = option_text(line, n);
+		const char *option = text ? strstr(line, "--") : NULL;
+
+		if (option && option < line + text)
+			printf(" %.*s", (int)strcspn(option, " ,=\n"), option);
 		line += n;
 	}
-	puts("' ;;");
 }
 
+/* Rows of a bash `case`: what may follow each verb, or each first word of one. */
 static void bash_words(void)
 {
 	fputs("\t'') words='--help --version", stdout);
 	for (size_t i = 0; i < VERBS; i++)
-		if (!again(i))
+		if (is_first(i))
 			printf(" %.*s", (int)head(i), verbs[i].name);
 	puts("' ;;");
 	for (size_t i = 0; i < VERBS; i++) {
+		if (!is_first(i))
+			continue;
+		printf("\t'%.*s') words='--help", (int)head(i), verbs[i].name);
+		for (size_t j = i; j < VERBS; j++) {
+			if (same_head(i, j) && verbs[j].name[head(j)])
+				printf("%s", verbs[j].name + head(j));
+			else if (same_head(i, j))
+				bash_options(verbs[j].help);
+		}
+		puts("' ;;");
+	}
+	for (size_t i = 0; i < VERBS; i++) {
 		if (!verbs[i].name[head(i)])
 			continue;
-		if (!again(i))
-			printf("\t'%.*s') words='--help", (int)head(i), verbs[i].name);
-		printf("%s", verbs[i].name + head(i));
-		if (i + 1 == VERBS || !again(i + 1))
-			puts("' ;;");
+		printf("\t'%s') words='--help", verbs[i].name);
+		bash_options(verbs[i].help);
+		puts("' ;;");
 	}
-	for (size_t i = 0; i < VERBS; i++)
-		bash_options(verbs[i].name, verbs[i].help);
 }
 
 /* ------------------------------------------------------------------------------ templates */
