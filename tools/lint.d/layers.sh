@@ -20,9 +20,9 @@ isod 7
 isoproxy 7
 isoinit 7'
 
-# Headers of a program that lower layers may read, as FROM=HEADER: what isoinit is told by whoever
-# starts it.
-lint_shared='sandbox=isoinit/plan.h'
+# Headers of a program that lower layers may read, as FROM=HEADER: what isoinit and whoever starts
+# it say to each other.
+lint_shared='sandbox=isoinit/plan.h sandbox=isoinit/protocol.h'
 
 # lint_includes FILE…: "FILE:LINE:HEADER" of each #include "HEADER".
 lint_includes() {

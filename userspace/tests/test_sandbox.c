@@ -2,6 +2,7 @@
 /* What a task sees, and how its life ends. */
 #include "test_sandbox_fixture.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -205,17 +206,23 @@ static void daemon_calls_are_refused(void **state)
 
 static void signals_are_forwarded(void **state)
 {
-	static char *const argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
-				     (char *)(uintptr_t) "trap 'exit 9' USR1; sleep 30 & wait",
-				     NULL};
+	static char *const argv[] = {
+		(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+		(char *)(uintptr_t) "trap 'exit 9' USR1; echo; sleep 30 & wait", NULL};
 	struct iso_sandbox_handle *h;
 	struct fixture *f = *state;
 	struct outcome o;
+	char newline;
+	int out[2];
 
 	f->q.argv = argv;
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	f->q.stdio[1] = out[1];
 	assert_int_equal(fixture_create(f, &h), 0);
+	close(out[1]);
 	assert_int_equal(iso_sandbox_start(h), 0);
-	usleep(300000);
+	assert_int_equal(read(out[0], &newline, 1), 1); /* the trap is set */
+	close(out[0]);
 	assert_int_equal(iso_sandbox_signal(h, SIGUSR1), 0);
 	fixture_collect(h, -1, &o);
 	assert_int_equal(WEXITSTATUS(o.status), 9);
@@ -232,7 +239,7 @@ static void terminate_gives_the_grace(void **state)
 	f->q.argv = argv;
 	assert_int_equal(fixture_create(f, &h), 0);
 	assert_int_equal(iso_sandbox_start(h), 0);
-	usleep(200000);
+	fixture_await_start(h);
 	assert_int_equal(iso_sandbox_terminate(h), 0);
 	fixture_collect(h, -1, &o);
 	assert_int_equal(WTERMSIG(o.status), SIGTERM);
@@ -268,7 +275,7 @@ static void silence_is_the_end(void **state)
 	f->q.argv = argv;
 	assert_int_equal(fixture_create(f, &h), 0);
 	assert_int_equal(iso_sandbox_start(h), 0);
-	usleep(200000);
+	fixture_await_start(h);
 	close(h->control);
 	h->control = -1;
 	assert_int_equal(iso_reap(h->pidfd, 5000, NULL), 0);
