@@ -51,6 +51,11 @@ function(iso_target target)
 	endif()
 endfunction()
 
+# iso_program(TARGET): a program of the product, beside its siblings in bin/ as when installed
+function(iso_program target)
+	set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
+
 # iso_unit_test(NAME SOURCES ... LIBS ...): a cmocka program, label `unit`
 function(iso_unit_test name)
 	cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
