@@ -108,7 +108,7 @@ int verb_manifest_new(int argc, char **argv)
 	return new_manifest(profile, folder);
 }
 
-static int render(const char *file, char *const *assignments, size_t count)
+static int render(const char *file, const char *const *assignments, size_t count)
 {
 	ISO_AUTO_FREE char *base = NULL, *text = NULL;
 	struct iso_manifest *m = NULL;
@@ -130,7 +130,7 @@ static int render(const char *file, char *const *assignments, size_t count)
 int verb_manifest_render(int argc, char **argv)
 {
 	static const struct option options[] = {{"set", required_argument, NULL, 's'}, {0}};
-	ISO_AUTO_FREE char **assignments = calloc((size_t)argc + 1, sizeof *assignments);
+	ISO_AUTO_FREE const char **assignments = calloc((size_t)argc + 1, sizeof *assignments);
 	size_t count = 0;
 	int c;
 

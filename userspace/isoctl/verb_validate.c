@@ -32,10 +32,12 @@ static int ask_host(const struct iso_manifest *m, const char *file, struct iso_f
 	gids[n] = getegid();
 	r = iso_host_check(m, strcmp(file, "-") ? file : NULL, findings);
 	held = iso_ceiling_load(ISO_CEILING_PATH, &ceiling, &e);
-	if (held)
+	if (held) {
 		iso_log_error("%s; %s", e.message, e.remedy);
-	else
+		held = -EINVAL;
+	} else {
 		held = iso_ceiling_check(ceiling, m, getuid(), gids, (size_t)n + 1, findings);
+	}
 	iso_ceiling_free(ceiling);
 	return r ? r : held;
 }
@@ -56,7 +58,7 @@ static int validate(const char *file, const struct options *o)
 	if (!r && o->host)
 		r = ask_host(m, file, &findings);
 	isoctl_print_findings(stdout, file, &findings, o->json);
-	if (r == -ENOMEM)
+	if (r && r != -EINVAL)
 		iso_log_error("cannot check the manifest: %s; try again", strerror(-r));
 	iso_findings_free(&findings);
 	iso_manifest_free(m);

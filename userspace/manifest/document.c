@@ -81,6 +81,7 @@ static void report_syntax(struct iso_check *c, const json_error_t *error)
 int iso_check_document(struct iso_check *c)
 {
 	json_error_t error;
+	const char *nul;
 	size_t at;
 
 	if (c->size > ISO_MANIFEST_MAX) {
@@ -93,6 +94,12 @@ int iso_check_document(struct iso_check *c)
 
 		snprintf(byte, sizeof byte, "%02x", (unsigned char)c->text[at]);
 		iso_report_place(c, at, ENCODING, byte);
+		return -EINVAL;
+	}
+	nul = memchr(c->text, '\0', c->size);
+	if (nul) {
+		/* jansson skips it between tokens */
+		iso_report_place(c, (size_t)(nul - c->text), SYNTAX, "the byte NUL");
 		return -EINVAL;
 	}
 	at = iso_scan_too_deep(c->text, c->size, ISO_MANIFEST_DEPTH);

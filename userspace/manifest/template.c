@@ -171,7 +171,7 @@ static int assign(json_t *root, const char *assignment, struct iso_error *e)
 	return 0;
 }
 
-int iso_manifest_render(const char *base, size_t size, char *const *assignments, size_t count,
+int iso_manifest_render(const char *base, size_t size, const char *const *assignments, size_t count,
 			char **ret, struct iso_error *e)
 {
 	json_error_t error;

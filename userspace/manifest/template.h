@@ -23,7 +23,7 @@ int iso_manifest_new(const char *profile, const struct iso_repository *repositor
  * "POINTER=VALUE". The value is JSON where the field is not a text, else the text itself; "-" as
  * last component appends to a list. Order and unknown keys stay: the checker judges the result.
  */
-int iso_manifest_render(const char *base, size_t size, char *const *assignments, size_t count,
+int iso_manifest_render(const char *base, size_t size, const char *const *assignments, size_t count,
 			char **ret, struct iso_error *e);
 
 #endif
