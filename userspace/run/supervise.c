@@ -338,6 +338,8 @@ static void look(struct iso_supervised *run)
 	if (iso_sandbox_usage(run->sandbox, &usage) < 0)
 		return;
 	if (usage.oom_kills) {
+		/* What isoinit said before (that the command runs) counts first. */
+		control_ready(&run->control, 0);
 		iso_supervise_stop(run, ISO_STOP_LIMIT_MEMORY, true);
 		return;
 	}
