@@ -143,11 +143,12 @@ static __always_inline __u64 iso_object_take(__u64 inode)
 	return object->id;
 }
 
-static __always_inline void iso_object_give(__u64 inode)
+/* The inode may have gone meanwhile, and its address with another number be somebody else's. */
+static __always_inline void iso_object_give(__u64 inode, __u64 id)
 {
 	struct iso_object *object = bpf_map_lookup_elem(&iso_objects, &inode);
 
-	if (object && __sync_fetch_and_add(&object->users, -1) == 1)
+	if (object && object->id == id && __sync_fetch_and_add(&object->users, -1) == 1)
 		bpf_map_delete_elem(&iso_objects, &inode);
 }
 
@@ -166,7 +167,7 @@ static __always_inline int iso_do_rule(const struct iso_command *c)
 		return -ENOSPC;
 	r = bpf_map_update_elem(&iso_rules, &key, &rule, BPF_NOEXIST);
 	if (r)
-		iso_object_give(rule.inode);
+		iso_object_give(rule.inode, key.object);
 	return r;
 }
 
@@ -185,7 +186,7 @@ static __always_inline int iso_do_name(const struct iso_command *c)
 		return -ENOSPC;
 	r = bpf_map_update_elem(&iso_names, &key, &name, BPF_NOEXIST);
 	if (r)
-		iso_object_give(name.inode);
+		iso_object_give(name.inode, key.object);
 	return r;
 }
 
@@ -212,7 +213,7 @@ static long iso_purge_rule(void *map, struct iso_rule_key *key, struct iso_rule 
 	if (mine.sandbox != p->sandbox)
 		return 0;
 	bpf_map_delete_elem(&iso_rules, &mine);
-	iso_object_give(inode);
+	iso_object_give(inode, mine.object);
 	return 0;
 }
 
@@ -225,7 +226,7 @@ static long iso_purge_name(void *map, struct iso_name_key *key, struct iso_name 
 	if (mine.sandbox != p->sandbox)
 		return 0;
 	bpf_map_delete_elem(&iso_names, &mine);
-	iso_object_give(inode);
+	iso_object_give(inode, mine.object);
 	return 0;
 }
 
@@ -410,17 +411,35 @@ int iso_query(struct iso_command *context)
 
 /*
  * An inode that is freed takes its number along. If a rule hung on it, that sandbox would fall
- * back to the rule above: it is torn instead, and everything is denied to it.
+ * back to the rule above, and a name rule would protect nothing: it is torn instead, and everything
+ * is denied to it.
  */
 struct iso_tear {
 	__u64 object;
+	__u64 rules;
 };
 
 static long iso_tear_one(void *map, __u64 *sandbox, struct iso_sandbox *sb, struct iso_tear *t)
 {
 	struct iso_rule_key key = {*sandbox, t->object};
 
-	if (bpf_map_lookup_elem(&iso_rules, &key))
+	if (bpf_map_lookup_elem(&iso_rules, &key)) {
+		sb->flags |= ISO_SB_TORN;
+		t->rules++;
+	}
+	return 0;
+}
+
+static long iso_tear_name(void *map, struct iso_name_key *key, struct iso_name *name,
+			  struct iso_tear *t)
+{
+	__u64 sandbox = key->sandbox;
+	struct iso_sandbox *sb;
+
+	if (key->object != t->object)
+		return 0;
+	sb = iso_sandbox_of(sandbox);
+	if (sb)
 		sb->flags |= ISO_SB_TORN;
 	return 0;
 }
@@ -431,11 +450,15 @@ int BPF_PROG(iso_inode_free, struct inode *freed)
 	__u64 inode = (__u64)freed;
 	struct iso_object *object = bpf_map_lookup_elem(&iso_objects, &inode);
 	struct iso_tear t = {};
+	__u64 users;
 
 	if (!object)
 		return 0;
 	t.object = object->id;
+	users = object->users;
 	bpf_for_each_map_elem(&iso_sandboxes, iso_tear_one, &t, 0);
+	if (users > t.rules)
+		bpf_for_each_map_elem(&iso_names, iso_tear_name, &t, 0);
 	bpf_map_delete_elem(&iso_objects, &inode);
 	return 0;
 }

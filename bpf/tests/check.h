@@ -19,7 +19,10 @@ struct iso_case {
 bool iso_check(bool ok, const char *file, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-#define CHECK(condition, ...) iso_check((condition), __FILE__, __LINE__, __VA_ARGS__)
+/* The message's arguments are evaluated after the condition: errno is what it left. */
+#define CHECK(condition, ...)                                   \
+	((condition) ? iso_check(true, __FILE__, __LINE__, " ") \
+		     : iso_check(false, __FILE__, __LINE__, __VA_ARGS__))
 
 /* A check without which the rest of the case has no meaning. */
 #define REQUIRE(condition, ...)                     \
