@@ -14,20 +14,6 @@
 #ifndef ISO_INSTALLER_BPF_H
 #define ISO_INSTALLER_BPF_H
 
-static __noinline struct file *iso_file_at(__s32 fd)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
-	struct file **slots, *file = 0;
-
-	if (fd < 0 || (__u32)fd >= BPF_CORE_READ(table, max_fds))
-		return 0;
-	slots = BPF_CORE_READ(table, fd);
-	if (bpf_probe_read_kernel(&file, sizeof file, slots + fd))
-		return 0;
-	return file;
-}
-
 /*
  * The inode behind a descriptor as the walk will see it: the dentry's, which on overlayfs is not
  * the file's own.

@@ -13,6 +13,7 @@
 #include "iso_maps.bpf.h"
 #include "identity.bpf.h"
 #include "event.bpf.h"
+#include "call.bpf.h"
 #include "walk.bpf.h"
 #include "judge.bpf.h"
 #include "file.bpf.h"

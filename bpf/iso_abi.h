@@ -78,6 +78,8 @@ struct iso_label {
 	__u64 sandbox; /* 0: not in a sandbox */
 	__u64 exec;    /* exec id: counts programs of this sandbox, 1 = isoinit */
 	__u32 role;
+	__u32 read_only; /* rule of the read-only mount that the open at hand ran into */
+	__u32 refused;	 /* a hook refused during the system call at hand, and said so */
 	__u32 pad;
 };
 

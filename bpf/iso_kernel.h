@@ -137,6 +137,12 @@ struct files_struct {
 struct filename {
 	const char *name;
 };
+struct open_flags {
+	int open_flag;
+};
+struct fs_struct {
+	struct path pwd;
+};
 struct iattr {
 	unsigned int ia_valid;
 };
@@ -162,6 +168,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct css_set *cgroups;
 	struct files_struct *files;
+	struct fs_struct *fs;
 	char comm[16];
 };
 

@@ -96,6 +96,14 @@ struct iso_question {
 	bool backing; /* overlayfs' own file below one that was judged */
 };
 
+/* Hooks that run while a file is being opened. */
+static __always_inline bool iso_hook_opens(__u32 hook)
+{
+	return hook == ISO_HOOK_file_open || hook == ISO_HOOK_path_mknod ||
+	       hook == ISO_HOOK_path_truncate || hook == ISO_HOOK_file_truncate ||
+	       hook == ISO_HOOK_inode_setattr;
+}
+
 static __always_inline int iso_answer(const struct iso_question *q, __u32 reason, __u32 rule,
 				      struct iso_place *place, struct iso_place *place2)
 {
@@ -111,6 +119,9 @@ static __always_inline int iso_answer(const struct iso_question *q, __u32 reason
 
 	if (!reason)
 		return 0;
+	/* do_filp_open will fail with this error: it has been said (vfs.bpf.h) */
+	if (iso_hook_opens(q->hook) && iso_call_opens())
+		q->label->refused = 1;
 	return iso_refuse_at(q->label, &why, place, place2);
 }
 

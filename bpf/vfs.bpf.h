@@ -2,11 +2,13 @@
 /*
  * What the VFS refuses before any hook runs, told to the SOC. These report, they decide nothing.
  *
- * do_filp_open (7.x:    ENOENT of an assert_absent path or of one below it (as it was asked for, if
- * do_file_open)        absolute); EROFS
- * mnt_want_write       EROFS: anything but open that would change a read-only mount
- *                      (open comes here too and is told apart by its system call)
- * mnt_want_write_file  the same through a descriptor
+ * do_filp_open (7.x:         ENOENT of an assert_absent path or of one below it (as it was asked
+ * for, do_file_open)              if absolute); EROFS; EACCES of what should have been executed and
+ * is on a noexec mount or not executable by its mode
+ * __mnt_want_write (6.8 on:  nothing said: remembers the rule of the mount for the open at hand
+ * mnt_get_write_access)
+ * mnt_want_write             EROFS: anything but open that would change a read-only mount
+ * mnt_want_write_file        the same through a descriptor
  *
  * Cannot see: an absent path that is asked for by a relative name, or by stat(2).
  */
@@ -17,7 +19,10 @@
 
 static __always_inline bool iso_failed(const void *result, int error)
 {
-	return (long)result == -error;
+	long r = (long)result;
+
+	iso_barrier(r); /* or the comparisons become a shift, which no pointer may take part in */
+	return r == -error;
 }
 
 static __always_inline struct iso_label *iso_sealed_inside(void)
@@ -29,20 +34,33 @@ static __always_inline struct iso_label *iso_sealed_inside(void)
 	return label;
 }
 
-/* Says what was asked for, with the path as the task gave it. */
+/* A path as the task gave it, and what a relative one starts from. */
+struct iso_asked {
+	const char *name;
+	__s32 dfd;
+	bool user; /* name is in the task's memory */
+};
+
+/* Says what was asked for; the second path is the start of a relative one. */
 static __noinline int iso_say_asked(struct iso_label *label, struct iso_refusal *why,
-				    const char *name, bool user)
+				    struct iso_asked *asked)
 {
 	struct iso_event *e = iso_event_start(label, why);
+	struct iso_place base;
 	long n;
 
 	if (!e)
 		return 0;
-	n = user ? bpf_probe_read_user_str(e->path.area, ISO_ASKED_BYTES, name)
-		 : bpf_probe_read_kernel_str(e->path.area, ISO_ASKED_BYTES, name);
+	n = asked->user ? bpf_probe_read_user_str(e->path.area, ISO_ASKED_BYTES, asked->name)
+			: bpf_probe_read_kernel_str(e->path.area, ISO_ASKED_BYTES, asked->name);
 	if (n > 0) {
 		e->path.length = n - 1;
 		e->path.truncated = n == ISO_ASKED_BYTES;
+	}
+	if (n > 1 && e->path.area[0] != '/') {
+		iso_call_base(asked->dfd, &base);
+		if (base.dentry)
+			iso_path_build(&e->path2, &base);
 	}
 	iso_event_send(e);
 	return 0;
@@ -76,108 +94,94 @@ static __noinline __u32 iso_absent_rule(__u64 sandbox, const char *name)
 	return 0;
 }
 
-static __always_inline int iso_open_failed(struct filename *path, struct file *result)
+static __always_inline int iso_open_failed(int dfd, struct filename *path,
+					   const struct open_flags *op, struct file *result)
 {
-	struct iso_refusal why = {.kind = ISO_EVENT_ABSENT, .hook = ISO_HOOK_absent};
+	struct iso_refusal why = {.kind = ISO_EVENT_FILE, .wanted = ISO_WRITE};
+	struct iso_asked asked = {.dfd = dfd};
 	struct iso_label *label;
-	const char *name;
 
-	if (!iso_failed(result, ENOENT) && !iso_failed(result, EROFS))
+	if (!iso_failed(result, ENOENT) && !iso_failed(result, EROFS) &&
+	    !iso_failed(result, EACCES))
 		return 0;
 	label = iso_sealed_inside();
 	if (!label)
 		return 0;
-	name = BPF_CORE_READ(path, name);
+	asked.name = BPF_CORE_READ(path, name);
 	if (iso_failed(result, EROFS)) {
-		why.kind = ISO_EVENT_FILE;
 		why.hook = ISO_HOOK_read_only;
 		why.reason = ISO_REASON_READ_ONLY;
-		why.wanted = ISO_WRITE;
+		why.rule = label->read_only;
 		why.error = EROFS;
-		return iso_say_asked(label, &why, name, false);
+		label->read_only = 0;
+	} else if (iso_failed(result, EACCES)) {
+		if (label->refused || !(BPF_CORE_READ(op, open_flag) & ISO_FMODE_EXEC_FLAG)) {
+			label->refused = 0;
+			return 0;
+		}
+		why.kind = ISO_EVENT_EXEC;
+		why.hook = ISO_HOOK_file_open;
+		why.reason = ISO_REASON_NOEXEC;
+		why.wanted = ISO_EXEC;
+		why.error = EACCES;
+	} else {
+		why.rule = iso_absent_rule(label->sandbox, asked.name);
+		if (!why.rule)
+			return 0;
+		why.kind = ISO_EVENT_ABSENT;
+		why.hook = ISO_HOOK_absent;
+		why.reason = ISO_REASON_ABSENT;
+		why.wanted = ISO_READ;
+		why.error = ENOENT;
 	}
-	why.rule = iso_absent_rule(label->sandbox, name);
-	if (!why.rule)
-		return 0;
-	why.reason = ISO_REASON_ABSENT;
-	why.wanted = ISO_READ;
-	why.error = ENOENT;
-	return iso_say_asked(label, &why, name, false);
+	return iso_say_asked(label, &why, &asked);
 }
 
 SEC("?fexit/do_filp_open")
-int BPF_PROG(iso_absent, int dfd, struct filename *path, const void *op, struct file *result)
+int BPF_PROG(iso_absent, int dfd, struct filename *path, const struct open_flags *op,
+	     struct file *result)
 {
-	return iso_open_failed(path, result);
+	return iso_open_failed(dfd, path, op, result);
 }
 
 SEC("?fexit/do_file_open")
-int BPF_PROG(iso_absent_72, int dfd, struct filename *path, const void *op, struct file *result)
+int BPF_PROG(iso_absent_72, int dfd, struct filename *path, const struct open_flags *op,
+	     struct file *result)
 {
-	return iso_open_failed(path, result);
+	return iso_open_failed(dfd, path, op, result);
 }
 
-/*
- * The path argument of the system call at hand, in the task's memory; NULL for calls that do not
- * take one, or that come through do_filp_open and are reported there. x86-64 numbers: the 32-bit
- * entry is refused by seccomp. For people only: the task may have changed it meanwhile.
- */
-static __always_inline const char *iso_path_argument(void)
+/* The rule that hangs on a mount's root: a tree's own, or that of a protected path. */
+static __always_inline __u32 iso_mount_rule(struct iso_label *label, struct vfsmount *mnt)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	struct iso_rule *rule;
 
-	switch (regs->orig_ax) {
-	case 76:  /* truncate */
-	case 82:  /* rename */
-	case 83:  /* mkdir */
-	case 84:  /* rmdir */
-	case 87:  /* unlink */
-	case 90:  /* chmod */
-	case 92:  /* chown */
-	case 94:  /* lchown */
-	case 132: /* utime */
-	case 133: /* mknod */
-	case 188: /* setxattr */
-	case 189: /* lsetxattr */
-	case 197: /* removexattr */
-	case 198: /* lremovexattr */
-	case 235: /* utimes */
-		return (const char *)regs->di;
-	case 86:  /* link: the new name */
-	case 88:  /* symlink: the new name */
-	case 258: /* mkdirat */
-	case 259: /* mknodat */
-	case 260: /* fchownat */
-	case 261: /* futimesat */
-	case 263: /* unlinkat */
-	case 264: /* renameat */
-	case 268: /* fchmodat */
-	case 280: /* utimensat */
-	case 316: /* renameat2 */
-	case 452: /* fchmodat2 */
-		return (const char *)regs->si;
-	case 266: /* symlinkat: the new name */
-		return (const char *)regs->dx;
-	case 265: /* linkat: the new name */
-		return (const char *)regs->r10;
-	default:
+	rule = iso_rule_on(label->sandbox, (__u64)BPF_CORE_READ(mnt, mnt_root, d_inode));
+	return rule ? rule->rule : ISO_RULE_NONE;
+}
+
+static __always_inline int iso_remember_mount(struct vfsmount *mnt, int result)
+{
+	struct iso_label *label;
+
+	if (result != -EROFS)
 		return 0;
-	}
+	label = iso_inside();
+	if (label)
+		label->read_only = iso_mount_rule(label, mnt);
+	return 0;
 }
 
-static __always_inline bool iso_is_open(void)
+SEC("?fexit/mnt_get_write_access")
+int BPF_PROG(iso_write_access, struct vfsmount *mnt, int result)
 {
-	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return iso_remember_mount(mnt, result);
+}
 
-	switch (regs->orig_ax) {
-	case 2:	  /* open */
-	case 85:  /* creat */
-	case 257: /* openat */
-	case 437: /* openat2 */
-		return true;
-	default:
-		return false;
-	}
+SEC("?fexit/__mnt_want_write")
+int BPF_PROG(iso_write_access_61, struct vfsmount *mnt, int result)
+{
+	return iso_remember_mount(mnt, result);
 }
 
 static const struct iso_refusal iso_read_only_refusal = {
@@ -192,18 +196,27 @@ SEC("fexit/mnt_want_write")
 int BPF_PROG(iso_read_only, struct vfsmount *mnt, int result)
 {
 	struct iso_refusal why = iso_read_only_refusal;
+	struct iso_argument argument;
+	struct iso_asked asked = {};
 	struct iso_label *label;
 	struct iso_place place;
-	const char *name;
 
-	if (result != -EROFS || iso_is_open())
+	if (result != -EROFS)
 		return 0;
 	label = iso_sealed_inside();
 	if (!label)
 		return 0;
-	name = iso_path_argument();
-	if (name)
-		return iso_say_asked(label, &why, name, true);
+	why.rule = iso_mount_rule(label, mnt);
+	label->read_only = why.rule;
+	if (iso_call_opens())
+		return 0;
+	argument = iso_call_path();
+	if (argument.name) {
+		asked.name = argument.name;
+		asked.dfd = argument.dfd;
+		asked.user = true;
+		return iso_say_asked(label, &why, &asked);
+	}
 	place.mnt = mnt;
 	place.dentry = BPF_CORE_READ(mnt, mnt_root);
 	iso_refuse_at(label, &why, &place, 0);
@@ -224,6 +237,7 @@ int BPF_PROG(iso_read_only_fd, struct file *file, int result)
 		return 0;
 	place.dentry = BPF_CORE_READ(file, f_path.dentry);
 	place.mnt = BPF_CORE_READ(file, f_path.mnt);
+	why.rule = iso_mount_rule(label, place.mnt);
 	iso_refuse_at(label, &why, &place, 0);
 	return 0;
 }

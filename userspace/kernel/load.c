@@ -64,11 +64,21 @@ static int hook_arguments(const struct btf *btf, const char *name)
 	return t ? btf_vlen(t) : -1;
 }
 
+/* A function that was renamed: `now` hangs on the new name, `before` on the old one. */
+static void choose_by_name(const struct btf *btf, const char *name, struct bpf_program *now,
+			   struct bpf_program *before)
+{
+	bool renamed = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0;
+
+	bpf_program__set_autoload(now, renamed);
+	bpf_program__set_autoload(before, !renamed);
+}
+
 /* Hooks that not every kernel has, and those whose arguments changed (iso_compat.bpf.h). */
 static void choose(struct iso_bpf *skeleton, const struct btf *btf)
 {
 	struct bpf_program *program;
-	bool idmap = hook_arguments(btf, "inode_setattr") == 3, renamed;
+	bool idmap = hook_arguments(btf, "inode_setattr") == 3;
 
 	bpf_object__for_each_program (program, skeleton->obj) {
 		const char *section = bpf_program__section_name(program);
@@ -79,9 +89,10 @@ static void choose(struct iso_bpf *skeleton, const struct btf *btf)
 	}
 	bpf_program__set_autoload(skeleton->progs.iso_inode_setattr, idmap);
 	bpf_program__set_autoload(skeleton->progs.iso_setattr_61, !idmap);
-	renamed = btf__find_by_name_kind(btf, "do_file_open", BTF_KIND_FUNC) > 0;
-	bpf_program__set_autoload(skeleton->progs.iso_absent, !renamed);
-	bpf_program__set_autoload(skeleton->progs.iso_absent_72, renamed);
+	choose_by_name(btf, "do_file_open", skeleton->progs.iso_absent_72,
+		       skeleton->progs.iso_absent);
+	choose_by_name(btf, "mnt_get_write_access", skeleton->progs.iso_write_access,
+		       skeleton->progs.iso_write_access_61);
 }
 
 /* The ring stays writable: its consumer writes the position it has read to. */

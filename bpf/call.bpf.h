@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the system call at hand was asked for: its number and arguments, a descriptor of the calling
+ * task, the directory that a relative path starts from. x86-64 numbers: the 32-bit entry is refused
+ * by seccomp. Paths read here are for people only: the task may have changed them meanwhile.
+ */
+#ifndef ISO_CALL_BPF_H
+#define ISO_CALL_BPF_H
+
+#define ISO_AT_FDCWD (-100)
+
+static __noinline struct file *iso_file_at(__s32 fd)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **slots, *file = 0;
+
+	if (fd < 0 || (__u32)fd >= BPF_CORE_READ(table, max_fds))
+		return 0;
+	slots = BPF_CORE_READ(table, fd);
+	if (bpf_probe_read_kernel(&file, sizeof file, slots + fd))
+		return 0;
+	return file;
+}
+
+static __always_inline struct pt_regs *iso_call(void)
+{
+	return (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+}
+
+/* Calls that open by a path: what they run into is reported where do_filp_open ends. */
+static __always_inline bool iso_call_opens(void)
+{
+	switch (iso_call()->orig_ax) {
+	case 2:	  /* open */
+	case 59:  /* execve */
+	case 85:  /* creat */
+	case 257: /* openat */
+	case 322: /* execveat */
+	case 437: /* openat2 */
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* A path as an argument: in the task's memory, and what a relative one starts from. */
+struct iso_argument {
+	const char *name;
+	__s32 dfd;
+};
+
+/* The path that the call would make, remove or change; name NULL for calls that take none. */
+static __always_inline struct iso_argument iso_call_path(void)
+{
+	struct iso_argument a = {.dfd = ISO_AT_FDCWD};
+	struct pt_regs *regs = iso_call();
+
+	switch (regs->orig_ax) {
+	case 76:  /* truncate */
+	case 82:  /* rename */
+	case 83:  /* mkdir */
+	case 84:  /* rmdir */
+	case 87:  /* unlink */
+	case 90:  /* chmod */
+	case 92:  /* chown */
+	case 94:  /* lchown */
+	case 132: /* utime */
+	case 133: /* mknod */
+	case 188: /* setxattr */
+	case 189: /* lsetxattr */
+	case 197: /* removexattr */
+	case 198: /* lremovexattr */
+	case 235: /* utimes */
+		a.name = (const char *)regs->di;
+		break;
+	case 86: /* link: the new name */
+	case 88: /* symlink: the new name */
+		a.name = (const char *)regs->si;
+		break;
+	case 258: /* mkdirat */
+	case 259: /* mknodat */
+	case 260: /* fchownat */
+	case 261: /* futimesat */
+	case 263: /* unlinkat */
+	case 264: /* renameat */
+	case 268: /* fchmodat */
+	case 280: /* utimensat */
+	case 316: /* renameat2 */
+	case 452: /* fchmodat2 */
+		a.name = (const char *)regs->si;
+		a.dfd = (__s32)regs->di;
+		break;
+	case 266: /* symlinkat: the new name */
+		a.name = (const char *)regs->dx;
+		a.dfd = (__s32)regs->si;
+		break;
+	case 265: /* linkat: the new name */
+		a.name = (const char *)regs->r10;
+		a.dfd = (__s32)regs->dx;
+		break;
+	}
+	return a;
+}
+
+/* Where a relative path starts. */
+static __always_inline void iso_call_base(__s32 dfd, struct iso_place *place)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct file *file;
+
+	place->dentry = 0;
+	place->mnt = 0;
+	if (dfd == ISO_AT_FDCWD) {
+		place->dentry = BPF_CORE_READ(task, fs, pwd.dentry);
+		place->mnt = BPF_CORE_READ(task, fs, pwd.mnt);
+		return;
+	}
+	file = iso_file_at(dfd);
+	if (!file)
+		return;
+	place->dentry = BPF_CORE_READ(file, f_path.dentry);
+	place->mnt = BPF_CORE_READ(file, f_path.mnt);
+}
+
+#endif
