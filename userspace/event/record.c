@@ -39,6 +39,36 @@ static enum iso_record_kind kind_of(const struct iso_event *event)
 	}
 }
 
+/*
+ * What the VFS refused is known by the name that was asked for; of a relative one the kernel side
+ * sends the starting directory as second path. Put together, they name one object.
+ */
+static void set_paths(struct iso_record *r, const struct iso_event *event)
+{
+	const char *path = event->path.area + event->path.offset;
+	const char *base = event->path2.area + event->path2.offset;
+	size_t n = event->path.length, m = event->path2.length;
+	char joined[2 * ISO_PATH_MAX + 2];
+	bool cut = event->path.truncated;
+
+	if (n && path[0] != '/' && m && m <= ISO_PATH_MAX && n <= ISO_PATH_MAX) {
+		if (n > 2 && path[0] == '.' && path[1] == '/')
+			path += 2, n -= 2;
+		memcpy(joined, base, m);
+		if (base[m - 1] != '/')
+			joined[m++] = '/';
+		memcpy(joined + m, path, n);
+		path = joined;
+		n += m;
+		m = 0;
+		cut = cut || event->path2.truncated;
+	}
+	r->path_truncated = cut;
+	iso_record_set_text(r->path, &r->path_truncated, path, n);
+	r->path2_truncated = m && event->path2.truncated;
+	iso_record_set_text(r->path2, NULL, base, m);
+}
+
 void iso_record_from_event(const struct iso_event *event, int64_t boot_offset,
 			   struct iso_record *ret)
 {
@@ -61,8 +91,6 @@ void iso_record_from_event(const struct iso_event *event, int64_t boot_offset,
 		.device = event->device,
 		.inode = event->inode,
 		.mode = event->mode,
-		.path_truncated = event->path.truncated,
-		.path2_truncated = event->path2.truncated,
 		.family = event->family,
 		.port = event->port,
 		.protocol = event->protocol,
@@ -74,10 +102,7 @@ void iso_record_from_event(const struct iso_event *event, int64_t boot_offset,
 	_Static_assert(ISO_PATH_MAX < ISO_RECORD_TEXT, "a path of an event fits");
 	memcpy(r.comm, event->comm, sizeof r.comm);
 	memcpy(r.address, event->address, sizeof r.address);
-	iso_record_set_text(r.path, NULL, event->path.area + event->path.offset,
-			    event->path.length);
-	iso_record_set_text(r.path2, NULL, event->path2.area + event->path2.offset,
-			    event->path2.length);
+	set_paths(&r, event);
 	*ret = r;
 }
 

@@ -111,6 +111,35 @@ static void a_path_ends_where_its_length_says(void **state)
 	assert_int_equal(r.time, 1000000005);
 }
 
+static void give_path(struct iso_event_path *path, const char *text)
+{
+	path->offset = 0;
+	path->length = (__u16)strlen(text);
+	memcpy(path->area, text, path->length);
+}
+
+static void a_relative_path_is_put_behind_its_start(void **state)
+{
+	struct iso_event e = sample_event(1);
+	struct iso_record r;
+
+	(void)state;
+	give_path(&e.path, "./hooks/x");
+	give_path(&e.path2, "/work/.git");
+	iso_record_from_event(&e, 0, &r);
+	assert_string_equal(r.path, "/work/.git/hooks/x");
+	assert_string_equal(r.path2, "");
+	give_path(&e.path, "x");
+	give_path(&e.path2, "/");
+	iso_record_from_event(&e, 0, &r);
+	assert_string_equal(r.path, "/x");
+	give_path(&e.path, "/old");
+	give_path(&e.path2, "/new");
+	iso_record_from_event(&e, 0, &r);
+	assert_string_equal(r.path, "/old");
+	assert_string_equal(r.path2, "/new");
+}
+
 static void a_long_text_keeps_its_end(void **state)
 {
 	char text[2 * ISO_RECORD_TEXT], out[ISO_RECORD_TEXT];
@@ -171,6 +200,7 @@ int main(void)
 		cmocka_unit_test(every_other_size_is_refused),
 		cmocka_unit_test(a_start_has_no_reason),
 		cmocka_unit_test(a_path_ends_where_its_length_says),
+		cmocka_unit_test(a_relative_path_is_put_behind_its_start),
 		cmocka_unit_test(a_long_text_keeps_its_end),
 		cmocka_unit_test(every_file_hook_has_an_activity),
 		cmocka_unit_test(an_open_says_what_it_was_for),
