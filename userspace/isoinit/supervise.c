@@ -85,7 +85,7 @@ static void sweep_orphans(struct supervisor *s)
 			continue;
 		}
 		/* A number that the buffer cut in two has no space behind it. */
-		if (pid > 1 && pid != s->i->entry && s->phase != PHASE_TERM) {
+		if (pid > 1 && pid != s->i->entry) {
 			tell_survivor(s, pid);
 			kill(pid, SIGKILL);
 		}
@@ -240,7 +240,9 @@ void iso_supervise(struct iso_init *i)
 			wall(&s);
 		if (p[3].revents)
 			hear(&s);
-		if (i->plan.header.flags & ISO_PLAN_DAEMONS_DENY)
+		/* what was told to end is no survivor: it has its grace, then it is killed */
+		if (i->plan.header.flags & ISO_PLAN_DAEMONS_DENY &&
+		    (s.phase == PHASE_RUN || s.outlived))
 			sweep_orphans(&s);
 		if (s.phase == PHASE_TERM && iso_now_ms() >= s.kill_at)
 			begin_kill(&s);

@@ -257,16 +257,6 @@ static void take_output(int fd, struct outcome *o)
 	o->out[o->size] = '\0';
 }
 
-void fixture_await_start(struct iso_sandbox_handle *h)
-{
-	struct pollfd p = {.fd = iso_sandbox_control_fd(h), .events = POLLIN};
-	struct iso_init_message m;
-
-	assert_int_equal(poll(&p, 1, 60000), 1);
-	assert_int_equal(iso_sandbox_receive(h, &m), 1);
-	assert_int_equal(m.kind, ISO_INIT_STARTED);
-}
-
 void fixture_collect(struct iso_sandbox_handle *h, int out, struct outcome *o)
 {
 	struct iso_init_message m;

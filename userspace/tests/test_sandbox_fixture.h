@@ -71,8 +71,6 @@ int fixture_create(struct fixture *f, struct iso_sandbox_handle **ret);
 /* Creates, runs argv, collects, destroys. The create error is returned. */
 int fixture_run(struct fixture *f, char *const *argv, struct outcome *o);
 int fixture_shell(struct fixture *f, const char *script, struct outcome *o);
-/* Waits until isoinit says that the entry command was executed. */
-void fixture_await_start(struct iso_sandbox_handle *h);
 /* Collects until EOF of the control descriptor. */
 void fixture_collect(struct iso_sandbox_handle *h, int out, struct outcome *o);
 /* How many entries the cgroup directory has: 0 when everything was undone. */

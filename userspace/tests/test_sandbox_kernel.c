@@ -76,9 +76,9 @@ static int open_isoinit(void)
 		left -= n;
 	}
 	close(in);
-	assert_int_equal(fcntl(out, F_ADD_SEALS,
-			       F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE),
-			 0);
+	assert_int_equal(
+		fcntl(out, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE),
+		0);
 	return out;
 }
 
@@ -242,14 +242,15 @@ static void rules_hold(void **state)
 	int status;
 
 	(void)state;
-	status = run("cd /work; echo new >b && cat b; mkdir d && mv b d/ && rm -r d && echo tree;"
-		     "for f in .git/config .git/new; do (echo x >$f) 2>&1; done;"
-		     "mv .git g 2>&1; cat /usr/share/doc/x 2>&1; ls /usr/share/doc 2>&1;"
-		     "cat /proc/kcore 2>&1; cat /proc/meminfo | grep -c MemTotal;"
-		     "cp /bin/true /work/t && /work/t && echo ran; cp /bin/true /tmp/t; /tmp/t 2>&1;"
-		     "echo shm >/dev/shm/x && cat /dev/shm/x; echo null >/dev/null;"
-		     "echo out >/dev/stderr; cat /root/x 2>&1; true",
-		     out, sizeof out);
+	status =
+		run("cd /work; echo new >b && cat b; mkdir d && mv b d/ && rm -r d && echo tree;"
+		    "for f in .git/config .git/new; do (echo x >$f) 2>&1; done;"
+		    "mv .git g 2>&1; cat /usr/share/doc/x 2>&1; ls /usr/share/doc 2>&1;"
+		    "cat /proc/kcore 2>&1; cat /proc/meminfo | grep -c MemTotal;"
+		    "cp /bin/true /work/t && /work/t && echo ran; cp /bin/true /tmp/t; /tmp/t 2>&1;"
+		    "echo shm >/dev/shm/x && cat /dev/shm/x; echo null >/dev/null;"
+		    "echo out >/dev/stderr; cat /root/x 2>&1; true",
+		    out, sizeof out);
 	print_message("%s\nevents:\n%s", out, host.events);
 	assert_int_equal(status, 0);
 	assert_non_null(strstr(out, "new\ntree\n"));
@@ -267,7 +268,8 @@ static void limits_are_in_the_cgroup(void **state)
 	char out[4096];
 
 	(void)state;
-	assert_true(run("head -c 400000000 /dev/zero | tail >/dev/null; echo $?", out, sizeof out) != 0);
+	assert_true(run("head -c 400000000 /dev/zero | tail >/dev/null; echo $?", out,
+			sizeof out) != 0);
 	assert_int_equal(create("sleep 100", -1, &h), 0);
 	assert_int_equal(iso_sandbox_start(h), 0);
 	assert_int_equal(iso_sandbox_usage(h, &u), 0);
