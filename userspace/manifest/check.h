@@ -23,6 +23,8 @@ enum iso_message_at {
 
 #define ISO_LIST_MOST 4096u /* the largest .max of a list or map whose entries are compared */
 
+#define ISO_FINDINGS_MOST 1000u /* what is more than that is one more finding, which says so */
+
 struct iso_message_row {
 	const char *code;
 	enum iso_message_at at;
@@ -73,7 +75,8 @@ struct iso_check {
 	size_t at_length, at_room;
 	char **kept; /* pointers made by iso_at() */
 	size_t kept_count, kept_room;
-	int r; /* the first failure that is not a finding: -ENOMEM */
+	bool enough; /* ISO_FINDINGS_MOST is reached: nothing more is looked at */
+	int r;	     /* the first failure that is not a finding: -ENOMEM */
 };
 
 /*

@@ -10,7 +10,7 @@
 static void check_all(struct iso_check *c)
 {
 	iso_check_shape(c);
-	if (c->r || !json_is_object(c->root))
+	if (c->r || c->enough || !json_is_object(c->root))
 		return;
 	iso_check_trees(c);
 	if (c->r)

@@ -60,8 +60,14 @@ static struct iso_found *add(struct iso_check *c, const char *pointer, enum iso_
 {
 	struct iso_found *f;
 
-	if (c->r)
+	if (c->r || c->enough)
 		return NULL;
+	if (c->found_count == ISO_FINDINGS_MOST) {
+		/* a file that is one long mistake must not cost its reader a second */
+		c->enough = true;
+		pointer = "";
+		message = ISO_MESSAGE_ENOUGH;
+	}
 	if (c->found_count == c->found_room) {
 		size_t room = c->found_room * 2 + 16;
 

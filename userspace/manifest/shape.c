@@ -104,6 +104,8 @@ static void walk_object(struct iso_check *c, const struct iso_field *parent, jso
 	json_object_foreach (object, key, v) {
 		size_t back;
 
+		if (c->enough)
+			return;
 		if (annotation(key, v))
 			continue;
 		row = strcmp(key, "*") ? iso_field_member(c->table, parent, key) : NULL;
@@ -276,7 +278,7 @@ static void walk(struct iso_check *c, const struct iso_field *row, json_t *v, bo
 {
 	char number[24];
 
-	if (c->r)
+	if (c->r || c->enough)
 		return;
 	if (!iso_type_matches(row, v)) {
 		iso_report_type(c, row, v);

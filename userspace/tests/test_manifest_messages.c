@@ -80,7 +80,8 @@ static void every_message_has_a_seed(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ISO_MESSAGE_MAX; i++) {
-		bool found = about_a_host(iso_messages[i].code) || i == ISO_MESSAGE_TOO_BIG;
+		bool found = about_a_host(iso_messages[i].code) || i == ISO_MESSAGE_TOO_BIG ||
+			     i == ISO_MESSAGE_ENOUGH;
 
 		for (size_t k = 0; k < SEEDS && !found; k++)
 			found = !strcmp(seeds[k].code, iso_messages[i].code);
@@ -89,7 +90,7 @@ static void every_message_has_a_seed(void **state)
 	}
 }
 
-/* The one that has no file: it would be a megabyte. */
+/* Two that have no file: it would be large. */
 static void too_large_is_refused_unread(void **state)
 {
 	struct iso_findings findings = {0};
@@ -104,9 +105,31 @@ static void too_large_is_refused_unread(void **state)
 	iso_findings_free(&findings);
 }
 
+static void a_thousand_findings_are_enough(void **state)
+{
+	struct iso_findings findings = {0};
+	struct iso_manifest *m = NULL;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	fputs("{", out);
+	for (unsigned i = 0; i < 50000; i++)
+		fprintf(out, "\"%x\": 0, ", i);
+	fputs("\"x\": 0}", out);
+	fclose(out);
+	assert_int_equal(iso_manifest_parse(text, size, &m, &findings), -EINVAL);
+	assert_int_equal(findings.count, ISO_FINDINGS_MOST + 1);
+	assert_string_equal(findings.items[0].code, "enough");
+	assert_string_equal(findings.items[1].pointer, "/0");
+	iso_findings_free(&findings);
+	free(text);
+}
+
 int main(void)
 {
-	struct CMUnitTest tests[SEEDS + 2];
+	struct CMUnitTest tests[SEEDS + 3];
 	size_t n = 0;
 
 	for (size_t i = 0; i < SEEDS; i++)
@@ -117,5 +140,6 @@ int main(void)
 		};
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_message_has_a_seed);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(too_large_is_refused_unread);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_thousand_findings_are_enough);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
