@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What the guests' scripts share. They run as root in a guest, in the source tree, with the build
+# directory in $GUEST_BUILD. A script fails unless it reaches the end of everything it planned.
+
+tests=$(dirname "${BASH_SOURCE[0]}")
+bin=${GUEST_BUILD:?this runs in a guest: see tools/guest}/bin
+isoctl=$bin/isoctl
+probe=/usr/local/lib/iso-probe
+failed=0 passed=0
+
+# The host as the cases expect it.
+iso_host() {
+	install -d /usr/local/lib /srv/iso-cases
+	install -m 755 "$GUEST_BUILD/kernel-tests/iso-probe" "$probe"
+	install -m 755 /usr/bin/true /usr/local/lib/iso-allowed
+	printf '#!/usr/bin/wc\n' >/usr/local/lib/iso-script
+	chmod 755 /usr/local/lib/iso-script
+}
+
+# verdict NAME COMMAND…: PASS when the command succeeds.
+verdict() {
+	local name=$1
+	shift
+	if "$@"; then
+		echo "PASS $name"
+		passed=$((passed + 1))
+	else
+		echo "FAIL $name"
+		failed=$((failed + 1))
+	fi
+}
+
+# seal NAME MANIFEST COMMAND…: leaves NAME.out, NAME.err, NAME.status and NAME.json in $work.
+seal() {
+	local name=$1 manifest=$2 status=0
+	shift 2
+	"$isoctl" seal --result "$work/$name.json" "$manifest" -- "$@" \
+		>"$work/$name.out" 2>"$work/$name.err" </dev/null || status=$?
+	echo "$status" >"$work/$name.status"
+}
+
+# result NAME FILTER: a value of the result document, by its path in JSON: exit.status
+result() {
+	python3 -c '
+import json, sys
+value = json.load(open(sys.argv[1]))
+for word in sys.argv[2].split("."):
+    value = value[word] if value is not None else None
+print(json.dumps(value).strip("\""))' "$work/$1.json" "$2"
+}
+
+# events NAME: the run's events as OCSF lines.
+events() {
+	"$isoctl" events --format ocsf --run "$(result "$1" run)"
+}
+
+# show NAME: what a failed run said.
+show() {
+	sed 's/^/  | /' "$work/$1.err"
+}
+
+# is WHAT GOT WANT
+is() {
+	[[ $2 == "$3" ]] && return 0
+	echo "  $1 is \"$2\", not \"$3\""
+	return 1
+}
+
+# No process of a sandbox, no cgroup, no mount of one.
+nothing_left() {
+	local left
+	left=$(find /sys/fs/cgroup -mindepth 2 -path '*isoctl*' -type d -name '*-*-*' -print)
+	is "what is left of cgroups" "$left" "" || return 1
+	if pgrep -f "^$probe" >/dev/null; then
+		echo "  probes are still running: $(pgrep -af "^$probe")"
+		return 1
+	fi
+}
+
+summary() {
+	echo "$1: $passed passed, $failed failed"
+	[[ $failed == 0 && $passed -gt 0 ]]
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sockets of the internet families, and of those that must not exist. */
+#include "probe.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
+
+struct address {
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	};
+	socklen_t length;
+};
+
+/* "192.0.2.1" or "::1", and a port. */
+static int parse(char **w, struct address *a)
+{
+	uint16_t port = (uint16_t)strtol(w[1] ? w[1] : "0", NULL, 10);
+
+	memset(a, 0, sizeof *a);
+	if (inet_pton(AF_INET, w[0], &a->v4.sin_addr) == 1) {
+		a->v4.sin_family = AF_INET;
+		a->v4.sin_port = htons(port);
+		a->length = sizeof a->v4;
+		return 0;
+	}
+	if (inet_pton(AF_INET6, w[0], &a->v6.sin6_addr) != 1)
+		return CANNOT;
+	a->v6.sin6_family = AF_INET6;
+	a->v6.sin6_port = htons(port);
+	a->length = sizeof a->v6;
+	return 0;
+}
+
+static int with_socket(char **w, int type, int (*act)(int fd, struct address *a))
+{
+	struct address a;
+	int fd, e;
+
+	if (parse(w, &a))
+		return CANNOT;
+	fd = socket(a.any.sa_family, type | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return CANNOT;
+	e = act(fd, &a);
+	close(fd);
+	return e;
+}
+
+static int act_connect(int fd, struct address *a)
+{
+	return probe_errno(connect(fd, &a->any, a->length));
+}
+
+static int act_send(int fd, struct address *a)
+{
+	return probe_errno(sendto(fd, "x", 1, 0, &a->any, a->length));
+}
+
+static int act_fastopen(int fd, struct address *a)
+{
+	return probe_errno(sendto(fd, "x", 1, MSG_FASTOPEN, &a->any, a->length));
+}
+
+static int act_fastopen_connect(int fd, struct address *a)
+{
+	int one = 1;
+
+	if (setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_CONNECT, &one, sizeof one))
+		return CANNOT;
+	return act_connect(fd, a);
+}
+
+/* Sent by a datagram socket as IPv4 whatever the family says. */
+static int act_send_unspec(int fd, struct address *a)
+{
+	a->any.sa_family = AF_UNSPEC;
+	return act_send(fd, a);
+}
+
+static int act_send_many(int fd, struct address *a)
+{
+	char byte = 'x';
+	struct iovec part = {&byte, 1};
+	struct mmsghdr m = {.msg_hdr = {.msg_name = &a->any,
+					.msg_namelen = a->length,
+					.msg_iov = &part,
+					.msg_iovlen = 1}};
+
+	return probe_errno(sendmmsg(fd, &m, 1, 0));
+}
+
+static int act_bind(int fd, struct address *a)
+{
+	return probe_errno(bind(fd, &a->any, a->length));
+}
+
+static int act_listen(int fd, struct address *a)
+{
+	(void)a;
+	return probe_errno(listen(fd, 1));
+}
+
+static int act_disconnect(int fd, struct address *a)
+{
+	a->any.sa_family = AF_UNSPEC;
+	return act_connect(fd, a);
+}
+
+static int tcp_connect(char **w)
+{
+	return with_socket(w, SOCK_STREAM, act_connect);
+}
+
+static int udp_connect(char **w)
+{
+	return with_socket(w, SOCK_DGRAM, act_connect);
+}
+
+static int udp_send(char **w)
+{
+	return with_socket(w, SOCK_DGRAM, act_send);
+}
+
+static int udp_send_many(char **w)
+{
+	return with_socket(w, SOCK_DGRAM, act_send_many);
+}
+
+static int udp_send_unspec(char **w)
+{
+	return with_socket(w, SOCK_DGRAM, act_send_unspec);
+}
+
+static int udp_disconnect(char **w)
+{
+	return with_socket(w, SOCK_DGRAM, act_disconnect);
+}
+
+static int tcp_fastopen(char **w)
+{
+	return with_socket(w, SOCK_STREAM, act_fastopen);
+}
+
+static int tcp_fastopen_connect(char **w)
+{
+	return with_socket(w, SOCK_STREAM, act_fastopen_connect);
+}
+
+static int tcp_bind(char **w)
+{
+	return with_socket(w, SOCK_STREAM, act_bind);
+}
+
+static int udp_bind(char **w)
+{
+	return with_socket(w, SOCK_DGRAM, act_bind);
+}
+
+static int tcp_listen(char **w)
+{
+	return with_socket(w, SOCK_STREAM, act_listen);
+}
+
+/* An IPv6 socket sends to an IPv4 address as such. */
+static int udp6_send4(char **w)
+{
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0), e;
+	struct address a;
+
+	if (fd < 0 || parse(w, &a))
+		return CANNOT;
+	e = act_send(fd, &a);
+	close(fd);
+	return e;
+}
+
+/* Both ends on loopback: a byte goes through. */
+static int tcp_loop(char **w)
+{
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), peer, e = 0;
+	struct address a;
+	char c = 0;
+
+	if (server < 0 || client < 0 || parse(w, &a))
+		return CANNOT;
+	if (bind(server, &a.any, a.length) || listen(server, 1) ||
+	    getsockname(server, &a.any, &a.length) || connect(client, &a.any, a.length))
+		return errno;
+	peer = accept(server, NULL, NULL);
+	if (peer < 0 || write(client, "y", 1) != 1 || read(peer, &c, 1) != 1 || c != 'y')
+		e = errno ? errno : EIO;
+	close(server);
+	close(client);
+	close(peer);
+	return e;
+}
+
+/* socket FAMILY TYPE PROTOCOL, as numbers. */
+static int make(char **w)
+{
+	int fd = socket(atoi(w[0]), atoi(w[1]), w[2] ? atoi(w[2]) : 0), e = probe_errno(fd);
+
+	close(fd);
+	return e;
+}
+
+static int mptcp(char **w)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP), e = probe_errno(fd);
+
+	(void)w;
+	close(fd);
+	return e;
+}
+
+const struct probe_verb probe_net_verbs[] = {
+	{"tcp-connect", tcp_connect},
+	{"udp-connect", udp_connect},
+	{"udp-send", udp_send},
+	{"udp-send-many", udp_send_many},
+	{"udp-send-unspec", udp_send_unspec},
+	{"udp-disconnect", udp_disconnect},
+	{"udp6-send4", udp6_send4},
+	{"tcp-fastopen", tcp_fastopen},
+	{"tcp-fastopen-connect", tcp_fastopen_connect},
+	{"tcp-bind", tcp_bind},
+	{"udp-bind", udp_bind},
+	{"tcp-listen", tcp_listen},
+	{"tcp-loop", tcp_loop},
+	{"socket", make},
+	{"mptcp", mptcp},
+	{NULL, NULL},
+};
