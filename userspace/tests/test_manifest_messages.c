@@ -90,7 +90,7 @@ static void every_message_has_a_seed(void **state)
 	}
 }
 
-/* Two that have no file: it would be large. */
+/* Those that have no file: it would be large, or binary. */
 static void too_large_is_refused_unread(void **state)
 {
 	struct iso_findings findings = {0};
@@ -102,6 +102,21 @@ static void too_large_is_refused_unread(void **state)
 	assert_string_equal(findings.items[0].code, "too-big");
 	assert_int_equal(findings.items[0].line, 1);
 	assert_int_equal(findings.items[0].column, 1);
+	iso_findings_free(&findings);
+}
+
+static void the_byte_nul_is_refused(void **state)
+{
+	static const char text[] = "{\"manifest_version\": 1\0}\n";
+	struct iso_findings findings = {0};
+	struct iso_manifest *m = NULL;
+
+	(void)state;
+	/* jansson alone takes it between tokens */
+	assert_int_equal(iso_manifest_parse(text, sizeof text - 1, &m, &findings), -EINVAL);
+	assert_int_equal(findings.count, 1);
+	assert_string_equal(findings.items[0].code, "syntax");
+	assert_int_equal(findings.items[0].column, 23);
 	iso_findings_free(&findings);
 }
 
@@ -129,7 +144,7 @@ static void a_thousand_findings_are_enough(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[SEEDS + 3];
+	struct CMUnitTest tests[SEEDS + 4];
 	size_t n = 0;
 
 	for (size_t i = 0; i < SEEDS; i++)
@@ -140,6 +155,7 @@ int main(void)
 		};
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(every_message_has_a_seed);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(too_large_is_refused_unread);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(the_byte_nul_is_refused);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_thousand_findings_are_enough);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
