@@ -305,6 +305,7 @@ int main(int argc, char **argv)
 {
 	struct abi_types_bpf *types;
 	struct iso_bpf *skeleton;
+	int r;
 
 	libbpf_set_print(print_nothing);
 	skeleton = iso_bpf__open();
@@ -316,5 +317,8 @@ int main(int argc, char **argv)
 	object = skeleton->obj;
 	object_btf = bpf_object__btf(object);
 	types_btf = bpf_object__btf(types->obj);
-	return iso_check_main(cases, ARRAY_SIZE(cases), argc, argv);
+	r = iso_check_main(cases, ARRAY_SIZE(cases), argc, argv);
+	abi_types_bpf__destroy(types);
+	iso_bpf__destroy(skeleton);
+	return r;
 }
