@@ -220,6 +220,9 @@ int iso_stream_add_run(struct iso_stream *s, const struct iso_run_context *ctx);
 int iso_stream_add_program(struct iso_stream *s, uint64_t sandbox, const struct iso_program *p);
 bool iso_stream_has_program(const struct iso_stream *s, uint64_t sandbox, uint64_t exec);
 
+/* Is it a refusal that the run's manifest lists under /response/expected? */
+bool iso_stream_expects(const struct iso_stream *s, const struct iso_record *record);
+
 /* A record of the ring, undecoded; malformed ones are counted and become a gap. */
 int iso_stream_ring(struct iso_stream *s, const void *data, size_t size);
 /* -ENOENT: the sandbox has no run (counted). Never waits; 0 also when it was counted as lost. */

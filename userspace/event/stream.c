@@ -116,6 +116,13 @@ int iso_stream_add_program(struct iso_stream *s, uint64_t sandbox, const struct 
 	return run ? iso_run_add_program(run, p) : -ENOENT;
 }
 
+bool iso_stream_expects(const struct iso_stream *s, const struct iso_record *record)
+{
+	const struct iso_run *run = find_run(s, record->sandbox);
+
+	return record->expected || (run && iso_run_expects(run, record));
+}
+
 bool iso_stream_has_program(const struct iso_stream *s, uint64_t sandbox, uint64_t exec)
 {
 	const struct iso_run *run = find_run(s, sandbox);

@@ -75,6 +75,15 @@ void iso_account_begin(struct iso_supervised *run)
 	free(command);
 }
 
+void iso_account_started(struct iso_supervised *run)
+{
+	const char *path = run->capture->argv[0];
+	struct iso_record record = {.kind = ISO_RECORD_STARTED, .exec = ENTRY_EXEC};
+
+	iso_record_set_text(record.path, &record.path_truncated, path, strlen(path));
+	emit(run, &record);
+}
+
 void iso_account_limit(struct iso_supervised *run, const char *limit, uint64_t max,
 		       uint64_t observed)
 {

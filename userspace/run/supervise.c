@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/cleanup.h"
@@ -205,6 +206,7 @@ static void started(struct iso_supervised *run)
 	if (run->started_ms)
 		return;
 	run->started_ms = iso_realtime_ms();
+	iso_account_started(run);
 	advance(run, ISO_HAPPENED_STARTED);
 }
 
@@ -229,6 +231,10 @@ static void received(struct iso_supervised *run, const struct iso_init_message *
 	case ISO_INIT_ENDED:
 		o->ended = true;
 		o->wait_status = m->value;
+		/* isoinit's word of the wall limit can be lost when its cgroup has no memory left.
+		 */
+		if (WIFSIGNALED(m->value) && iso_monotonic_ns() >= run->wall_ns)
+			iso_supervise_stop(run, ISO_STOP_DEADLINE, true);
 		advance(run, ISO_HAPPENED_ENDED);
 		return;
 	}
@@ -326,7 +332,7 @@ void iso_supervise_violation(struct iso_supervised *run, const struct iso_record
 	default:
 		return;
 	}
-	if (!record->expected && response[kind] == ISO_RESPONSE_STOP)
+	if (response[kind] == ISO_RESPONSE_STOP && !iso_stream_expects(run->host->events, record))
 		iso_supervise_stop(run, ISO_STOP_VIOLATION, true);
 }
 
@@ -447,7 +453,8 @@ static void start(struct iso_supervised *run)
 	uint64_t wall = run->capture->manifest->limits.wall_ms * MS;
 	uint64_t grace = run->capture->manifest->limits.stop_grace_ms * MS;
 
-	run->deadline_ns = iso_monotonic_ns() + wall + grace + WALL_MARGIN;
+	run->wall_ns = iso_monotonic_ns() + wall;
+	run->deadline_ns = run->wall_ns + grace + WALL_MARGIN;
 	if (iso_sandbox_start(run->sandbox) < 0)
 		iso_supervise_stop(run, ISO_STOP_SUPERVISOR_LOST, true);
 }

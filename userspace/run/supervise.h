@@ -52,6 +52,7 @@ struct iso_supervised {
 	struct iso_error build_error;
 	int stdio[3], cancel_fd, *fds;
 	size_t host_count;
+	uint64_t wall_ns;     /* CLOCK_MONOTONIC: when the wall limit is reached */
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC: the backstop of the wall limit; 0: none yet */
 	uint64_t kill_ns;     /* when the grace is over; 0: not stopping */
 	uint64_t look_ns;     /* when its counters are looked at next */
@@ -88,6 +89,7 @@ void iso_supervise_violation(struct iso_supervised *run, const struct iso_record
 json_t *iso_supervise_json(const struct iso_supervised *run);
 /* account.c: events that isod itself reports, and the result document. */
 void iso_account_begin(struct iso_supervised *run);
+void iso_account_started(struct iso_supervised *run);
 void iso_account_limit(struct iso_supervised *run, const char *limit, uint64_t max,
 		       uint64_t observed);
 void iso_account_survivor(struct iso_supervised *run, int pid, const char *comm);
