@@ -51,14 +51,15 @@ void seal_say_failure(const char *what, const struct iso_failure *f)
 static void print_refusal(json_t *refusal)
 {
 	json_int_t count = json_integer_value(json_object_get(refusal, "count"));
-	const char *object = text(refusal, "object");
+	const char *object = text(refusal, "object"), *rule = text(refusal, "rule");
 
 	fprintf(stderr, "  %-8s %-18s %-8s %s", text(refusal, "kind"), text(refusal, "hook"),
 		text(refusal, "errno"), *object ? object : "-");
 	if (count > 1)
 		fprintf(stderr, " (%lld times)", (long long)count);
-	fprintf(stderr, " %s(%s; rule %s)%s\n", DIM, text(refusal, "why"), text(refusal, "rule"),
-		PLAIN);
+	/* A rule that the product makes for every manifest points to no place of it. */
+	fprintf(stderr, " %s(%s; %s%s)%s\n", DIM, text(refusal, "why"),
+		*rule ? "rule " : "built in", rule, PLAIN);
 }
 
 static void print_refusals(json_t *result)

@@ -140,7 +140,7 @@ static json_t *indexes(size_t first, size_t count)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, json_integer((json_int_t)(first + i)));
+		json_array_append_new(list, json_integer((json_int_t)first + (json_int_t)i));
 	return list;
 }
 

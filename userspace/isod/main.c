@@ -160,6 +160,21 @@ static int serve(struct iso_daemon_options *o)
 	return r == 0 ? 0 : r == -EBUSY ? EXIT_BUSY : 1;
 }
 
+/* -1 when the text is no number of a descriptor above the standard ones. */
+static int descriptor(const char *text)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	return *text && !*end && n > 2 && n < 65536 ? (int)n : -1;
+}
+
+static int misuse(const char *what, const char *argument)
+{
+	iso_log_error("%s: %s; see isod --help", what, argument);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
 	struct iso_daemon_options o = {.run_directory = "/run/isoctl",
@@ -175,7 +190,9 @@ int main(int argc, char **argv)
 			o.socket = optarg;
 			break;
 		case OPTION_PRIVATE:
-			o.private_fd = atoi(optarg);
+			o.private_fd = descriptor(optarg);
+			if (o.private_fd < 0)
+				return misuse("--private wants a descriptor", optarg);
 			level = level == ISO_LOG_INFO ? ISO_LOG_ERROR : level;
 			break;
 		case OPTION_FEATURES:
@@ -207,10 +224,8 @@ int main(int argc, char **argv)
 		}
 	}
 	iso_log_setup("isod", level);
-	if (optind < argc) {
-		iso_log_error("unexpected argument: %s", argv[optind]);
-		return 2;
-	}
+	if (optind < argc)
+		return misuse("unexpected argument", argv[optind]);
 	if (geteuid() != 0) {
 		iso_log_error("isod must run as root: it makes cgroups, namespaces and loads BPF");
 		return 1;

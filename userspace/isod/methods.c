@@ -116,7 +116,7 @@ static void capture_method(struct iso_connection *c, json_t *parameters, struct 
 		iso_reply_failure(c, &c->daemon->refusal);
 		return;
 	}
-	if (admit(c, &request, &run, &findings, &failure) < 0) {
+	if (admit(c, &request, &run, &findings, &failure) < 0 || !run) {
 		if (findings.count)
 			iso_reply_error(c, "InvalidManifest",
 					json_pack("{s:o, s:o}", "failure",

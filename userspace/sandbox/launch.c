@@ -101,6 +101,8 @@ static int confirm_label(struct iso_build *b)
 static int raise_limits(struct iso_build *b)
 {
 	struct rlimit l = {0}, core = {1, 1};
+	char path[64];
+	int r;
 
 	ISO_FAULT_POINT(b, RLIMITS);
 	getrlimit(RLIMIT_NOFILE, &l);
@@ -113,6 +115,12 @@ static int raise_limits(struct iso_build *b)
 				      (unsigned long long)l.rlim_max);
 	if (prlimit(b->h->pid, RLIMIT_CORE, &core, NULL) < 0)
 		return iso_step_error(b, -errno, RLIMITS, NULL, "cannot limit core dumps: %m");
+	/* isod is protected from the memory killer; a sandbox that were too could never be ended by
+	 * its own limit. */
+	snprintf(path, sizeof path, "/proc/%d/oom_score_adj", (int)b->h->pid);
+	r = iso_write_file(AT_FDCWD, path, "0");
+	if (r < 0)
+		return iso_step_error(b, r, RLIMITS, NULL, "cannot make it fit to be killed: %m");
 	l.rlim_cur = l.rlim_max = RLIM_INFINITY;
 	if (b->q->manifest->process.limits.file_size &&
 	    prlimit(b->h->pid, RLIMIT_FSIZE, &l, NULL) < 0)
