@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -69,13 +70,26 @@ static int enable_controllers(int fd, const char *what, struct iso_error *e)
 	return 0;
 }
 
-/* Opens isod's own cgroup when it is delegated; -ENOENT when not. */
-static int open_delegated(int mount, char *path, size_t size)
+/* Delegated to root, that is: what a user was given, that user could still change. */
+static bool is_delegated(int fd)
+{
+	char value[8];
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0 || st.st_uid != 0 || st.st_mode & 022)
+		return false;
+	n = fgetxattr(fd, "user.delegate", value, sizeof value);
+	if (n < 0)
+		n = fgetxattr(fd, "trusted.delegate", value, sizeof value);
+	return n == 1 && value[0] == '1';
+}
+
+/* isod's own cgroup v2, relative to the mount; "" for the root. */
+static int own_path(char *out, size_t size)
 {
 	ISO_AUTO_FREE char *text = NULL;
-	ISO_AUTO_CLOSE int fd = -1;
-	char value[8], *line, *end;
-	ssize_t n;
+	const char *line;
 	int r = iso_read_file(AT_FDCWD, "/proc/self/cgroup", 65536, &text, NULL);
 
 	if (r < 0)
@@ -83,26 +97,32 @@ static int open_delegated(int mount, char *path, size_t size)
 	line = strncmp(text, "0::/", 4) ? strstr(text, "\n0::/") : text;
 	if (!line)
 		return -ENOENT;
-	line += line == text ? 4 : 5;
-	end = strchr(line, '\n');
-	if (end)
-		*end = '\0';
-	/* after a restart of ours we already sit in the child */
-	end = strrchr(line, '/');
-	if (end && !strcmp(end, "/" AGENT))
-		*end = '\0';
-	if (!*line)
-		return -ENOENT;
-	fd = iso_openat2(mount, line, O_RDONLY | O_DIRECTORY, 0, ISO_RESOLVE_BENEATH);
-	if (fd < 0)
-		return fd;
-	n = fgetxattr(fd, "user.delegate", value, sizeof value);
-	if (n < 0)
-		n = fgetxattr(fd, "trusted.delegate", value, sizeof value);
-	if (n != 1 || value[0] != '1')
-		return -ENOENT;
-	snprintf(path, size, "%s/%s", CGROUP_MOUNT, line);
-	return iso_take_fd(&fd);
+	line = strchr(line, '/') + 1;
+	r = snprintf(out, size, "%.*s", (int)strcspn(line, "\n"), line);
+	return r < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+/*
+ * Opens the delegated cgroup that isod is in, or in a child of (DelegateSubgroup=, or our own
+ * `agent` after a restart): *ret_inside says that it must move out of the way first. -ENOENT: none.
+ */
+static int open_delegated(int mount, char path[PATH_MAX], bool *ret_inside)
+{
+	int r = own_path(path, PATH_MAX);
+
+	for (int level = 0; r == 0 && level < 2 && *path; level++) {
+		char *slash = strrchr(path, '/');
+		int fd = iso_openat2(mount, path, O_RDONLY | O_DIRECTORY, 0, ISO_RESOLVE_BENEATH);
+
+		if (fd < 0)
+			return fd;
+		*ret_inside = level == 0;
+		if (is_delegated(fd))
+			return fd;
+		close(fd);
+		*(slash ? slash : path) = '\0';
+	}
+	return r < 0 ? r : -ENOENT;
 }
 
 static int make_dir(int parent, const char *name)
@@ -119,7 +139,8 @@ static int find_root(int *ret_fd, struct iso_error *e)
 {
 	ISO_AUTO_CLOSE int mount = open(CGROUP_MOUNT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	ISO_AUTO_CLOSE int fd = -1;
-	char path[4200];
+	char path[PATH_MAX];
+	bool inside = false;
 	struct statfs s;
 	int r;
 
@@ -128,21 +149,22 @@ static int find_root(int *ret_fd, struct iso_error *e)
 				     "boot with cgroup v2 alone: "
 				     "systemd.unified_cgroup_hierarchy=1 cgroup_no_v1=all",
 				     CGROUP_MOUNT " is not a cgroup v2 hierarchy");
-	fd = open_delegated(mount, path, sizeof path);
+	fd = open_delegated(mount, path, &inside);
 	if (fd >= 0) {
-		ISO_AUTO_CLOSE int agent = make_dir(fd, AGENT);
+		ISO_AUTO_CLOSE int agent = inside ? make_dir(fd, AGENT) : -1;
 
-		r = agent < 0 ? agent : iso_write_file(agent, "cgroup.procs", "0");
+		r = !inside ? 0 : agent < 0 ? agent : iso_write_file(agent, "cgroup.procs", "0");
 		if (r < 0)
 			return iso_error_set(e, r, "cgroup", NULL,
-					     "cannot move into %s/" AGENT ": %m", path);
+					     "cannot move into " CGROUP_MOUNT "/%s/" AGENT ": %m",
+					     path);
 	} else if (fd != -ENOENT) {
 		return iso_error_set(e, fd, "cgroup", NULL, "cannot open isod's own cgroup: %m");
 	} else {
 		r = enable_controllers(mount, CGROUP_MOUNT, e);
 		if (r < 0)
 			return r;
-		snprintf(path, sizeof path, CGROUP_MOUNT "/" SLICE);
+		snprintf(path, sizeof path, SLICE);
 		fd = make_dir(mount, SLICE);
 		if (fd < 0)
 			return iso_error_set(e, fd, "cgroup", NULL, "cannot make %s: %m", path);
