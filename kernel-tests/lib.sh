@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # scripts that source this use `tests` and set `work`
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What the guests' scripts share. They run as root in a guest, in the source tree, with the build
