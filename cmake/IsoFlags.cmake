@@ -56,15 +56,20 @@ function(iso_program target)
 	set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
-# iso_unit_test(NAME SOURCES ... LIBS ...): a cmocka program, label `unit`
+# iso_unit_test(NAME [ROOT] SOURCES ... LIBS ...): a cmocka program, label `unit`; with ROOT it needs
+# namespaces, mounts or other users, and has the label `root`
 function(iso_unit_test name)
-	cmake_parse_arguments(arg "" "" "SOURCES;LIBS" ${ARGN})
+	cmake_parse_arguments(arg "ROOT" "" "SOURCES;LIBS" ${ARGN})
+	set(label unit)
+	if(arg_ROOT)
+		set(label root)
+	endif()
 	if(NOT BUILD_TESTING)
 		return()
 	endif()
 	add_executable(${name} ${arg_SOURCES})
 	iso_target(${name} LIBS ${arg_LIBS} PkgConfig::CMOCKA)
 	add_test(NAME ${name} COMMAND ${name})
-	set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300
+	set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300
 		ENVIRONMENT "ISO_SOURCE_DIR=${PROJECT_SOURCE_DIR};ISO_BINARY_DIR=${PROJECT_BINARY_DIR}")
 endfunction()
