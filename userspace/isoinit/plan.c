@@ -101,7 +101,7 @@ int iso_plan_decode(const void *data, size_t size, char **pointers, size_t point
 	p.argv = pointers;
 	p.envp = pointers + p.header.argc + 1;
 	if (!take_strings(&c, p.argv, p.header.argc) || !take_strings(&c, p.envp, p.header.envc) ||
-	    c.left || !p.argv[0][0])
+	    c.left || !p.argv[0] || !p.argv[0][0])
 		return -EINVAL;
 	*ret = p;
 	return 0;

@@ -51,7 +51,7 @@ int iso_hosttree_open(struct iso_build *b, size_t i, int fd)
 	const struct iso_tree *t = &b->q->policy->trees[i];
 	uint64_t set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
 		       (t->executable ? 0 : MOUNT_ATTR_NOEXEC);
-	struct stat st;
+	struct stat st = {0};
 	int r, clone;
 
 	ISO_FAULT_POINT(b, HOST_TREE);
