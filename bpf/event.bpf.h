@@ -20,13 +20,15 @@ struct iso_place {
 /*
  * The path that was opened, from a bare address. From 6.5 on overlayfs maps a backing file, whose
  * own path is in a private mount and which remembers the opened one (def3ae83da02 "fs: store real
- * path instead of fake path in backing file f_path").
+ * path instead of fake path in backing file f_path"). Its mark has moved within stable kernels; the
+ * other bit then means something that only counts together with NOACCOUNT.
  */
 static __always_inline void iso_user_path(struct file *file, struct iso_place *place)
 {
 	struct backing_file *backing = (struct backing_file *)file;
+	__u32 mode = BPF_CORE_READ(file, f_mode);
 
-	if (BPF_CORE_READ(file, f_mode) & ISO_FMODE_BACKING &&
+	if (mode & ISO_FMODE_BACKING && mode & ISO_FMODE_NOACCOUNT &&
 	    bpf_core_field_exists(backing->user_path)) {
 		place->dentry = BPF_CORE_READ(backing, user_path.dentry);
 		place->mnt = BPF_CORE_READ(backing, user_path.mnt);

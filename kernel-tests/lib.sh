@@ -41,14 +41,9 @@ seal() {
 	echo "$status" >"$work/$name.status"
 }
 
-# result NAME FILTER: a value of the result document, by its path in JSON: exit.status
+# result NAME PATH: a value of the result document: exit.status
 result() {
-	python3 -c '
-import json, sys
-value = json.load(open(sys.argv[1]))
-for word in sys.argv[2].split("."):
-    value = value[word] if value is not None else None
-print(json.dumps(value).strip("\""))' "$work/$1.json" "$2"
+	"$GUEST_BUILD/kernel-tests/iso-kernel-judge" value "$work/$1.json" "$2"
 }
 
 # events NAME: the run's events as OCSF lines.

@@ -208,7 +208,7 @@ static int map_memfd(char **w)
 
 static int shared_memory(char **w)
 {
-	int id = shmget(IPC_PRIVATE, PAGE, 0600), e;
+	int id = shmget(IPC_PRIVATE, PAGE, 0700), e;
 	void *at;
 
 	(void)w;

@@ -54,7 +54,20 @@ static int standard_descriptors(char **w)
 /* Only these names, and none of their values from the caller (it has SECRET=caller). */
 static int environment(char **w)
 {
-	static const char *const names[] = {"PATH=", "HOME=", "LANG=", "TMPDIR=", "USER=", "CASE="};
+	/* what the sandbox gives to every task; and CASE, of the manifest */
+	static const char *const names[] = {"PATH=",
+					    "HOME=",
+					    "LANG=",
+					    "TMPDIR=",
+					    "USER=",
+					    "LOGNAME=",
+					    "CASE=",
+					    "GIT_CONFIG_NOSYSTEM=",
+					    "GIT_TERMINAL_PROMPT=",
+					    "DOCKER_CONFIG=",
+					    "NPM_CONFIG_USERCONFIG=",
+					    "NPM_CONFIG_GLOBALCONFIG=",
+					    "PIP_CONFIG_FILE="};
 	size_t n = 0;
 
 	(void)w;
@@ -177,9 +190,10 @@ static int readable(char **w)
 	char text[64];
 	int fd = open(w[0], O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+	int e = errno;
 
 	close(fd);
-	return n < 0 ? errno : as_it_must(n > 0);
+	return n < 0 ? e : as_it_must(n > 0);
 }
 
 const struct probe_verb probe_state_verbs[] = {

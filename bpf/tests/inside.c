@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -111,6 +112,20 @@ static int do_kill(char **v)
 	return of(kill((pid_t)strtol(v[0], NULL, 10), 0));
 }
 
+/* A mapping of a file that was not written, made executable. */
+static int do_protect(char **v)
+{
+	int fd = open(v[0], O_RDONLY | O_CLOEXEC), e;
+	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	close(fd);
+	if (at == MAP_FAILED)
+		return EDOM;
+	e = of(mprotect(at, 4096, PROT_READ | PROT_EXEC));
+	munmap(at, 4096);
+	return e;
+}
+
 /* N refusals of one kind: the last errno. */
 static int do_flood(char **v)
 {
@@ -146,11 +161,11 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-	{"open", 2, do_open},	      {"create", 1, do_create}, {"mkdir", 1, do_mkdir},
-	{"rmdir", 1, do_rmdir},	      {"unlink", 1, do_unlink}, {"rename", 2, do_rename},
-	{"exchange", 2, do_exchange}, {"link", 2, do_link},	{"symlink", 2, do_symlink},
-	{"exec", 1, do_exec},	      {"kill", 1, do_kill},	{"flood", 2, do_flood},
-	{"forks", 1, do_forks},
+	{"open", 2, do_open},	      {"create", 1, do_create},	  {"mkdir", 1, do_mkdir},
+	{"rmdir", 1, do_rmdir},	      {"unlink", 1, do_unlink},	  {"rename", 2, do_rename},
+	{"exchange", 2, do_exchange}, {"link", 2, do_link},	  {"symlink", 2, do_symlink},
+	{"exec", 1, do_exec},	      {"kill", 1, do_kill},	  {"flood", 2, do_flood},
+	{"forks", 1, do_forks},	      {"protect", 1, do_protect},
 };
 
 static int perform(int argc, char **argv)

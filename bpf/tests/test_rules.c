@@ -166,6 +166,25 @@ static void sandboxes_are_apart(void)
 	rig_end(&b);
 }
 
+/*
+ * On overlayfs (the guest's root) a mapping holds the file below; it is judged by the path that was
+ * opened all the same.
+ */
+static void mappings_are_judged_by_the_opened_path(void)
+{
+	struct rig r;
+
+	REQUIRE(rig_prepare(&r, 0, RIG_RATE) && rig_rule(&r, "/usr/bin/env", ISO_READ, 2) &&
+			rig_seal(&r),
+		"no sandbox");
+	rig_read_events();
+	CHECK_EQUAL(rig_ask(&r, "protect /usr/bin/true"), 0);
+	CHECK_EQUAL(rig_read_events(), 0);
+	CHECK_EQUAL(rig_ask(&r, "protect /usr/bin/env"), EACCES);
+	said(ISO_HOOK_file_mprotect, ISO_REASON_RIGHTS, 2);
+	rig_end(&r);
+}
+
 const struct iso_case rig_rule_cases[] = {
 	{"the-deepest-rule-decides", the_deepest_rule_decides},
 	{"names-are-protected", names_are_protected},
@@ -173,5 +192,6 @@ const struct iso_case rig_rule_cases[] = {
 	{"deep-paths-are-judged", deep_paths_are_judged},
 	{"mounts-are-crossed", mounts_are_crossed},
 	{"sandboxes-are-apart", sandboxes_are_apart},
+	{"mappings-are-judged-by-the-opened-path", mappings_are_judged_by_the_opened_path},
 };
 const size_t rig_rule_count = sizeof rig_rule_cases / sizeof *rig_rule_cases;
