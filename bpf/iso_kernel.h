@@ -221,6 +221,7 @@ struct iso_sockaddr_in6 {
 #define ISO_FMODE_READ		(1u << 0) /* include/linux/fs.h */
 #define ISO_FMODE_WRITE		(1u << 1)
 #define ISO_FMODE_EXEC_FLAG	0x20u	   /* __FMODE_EXEC in f_flags: opened to be executed */
+#define ISO_O_ACCMODE		3u	   /* uapi/asm-generic/fcntl.h */
 #define ISO_FMODE_NOACCOUNT	(1u << 29) /* overlayfs' own file below the one that was judged */
 #define ISO_FMODE_BACKING	(3u << 24) /* from 6.5 on bit 25, in 6.12.118 and 7.2 bit 24 */
 #define ISO_MNT_NOEXEC		0x04u	   /* include/linux/mount.h */

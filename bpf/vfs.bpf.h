@@ -4,7 +4,8 @@
  *
  * do_filp_open (7.x:         ENOENT of an assert_absent path or of one below it (as it was asked
  * for, do_file_open)              if absolute); EROFS; EACCES of what should have been executed and
- * is on a noexec mount or not executable by its mode
+ * is on a noexec mount or not executable by its mode, and of what
+ * owner and mode keep from being read or written
  * __mnt_want_write (6.8 on:  nothing said: remembers the rule of the mount for the open at hand
  * mnt_get_write_access)
  * mnt_want_write             EROFS: anything but open that would change a read-only mount
@@ -100,6 +101,7 @@ static __always_inline int iso_open_failed(int dfd, struct filename *path,
 	struct iso_refusal why = {.kind = ISO_EVENT_FILE, .wanted = ISO_WRITE};
 	struct iso_asked asked = {.dfd = dfd};
 	struct iso_label *label;
+	__u32 flags;
 
 	if (!iso_failed(result, ENOENT) && !iso_failed(result, EROFS) &&
 	    !iso_failed(result, EACCES))
@@ -115,15 +117,21 @@ static __always_inline int iso_open_failed(int dfd, struct filename *path,
 		why.error = EROFS;
 		label->read_only = 0;
 	} else if (iso_failed(result, EACCES)) {
-		if (label->refused || !(BPF_CORE_READ(op, open_flag) & ISO_FMODE_EXEC_FLAG)) {
+		flags = BPF_CORE_READ(op, open_flag);
+		if (label->refused) {
 			label->refused = 0;
 			return 0;
 		}
-		why.kind = ISO_EVENT_EXEC;
 		why.hook = ISO_HOOK_file_open;
-		why.reason = ISO_REASON_NOEXEC;
-		why.wanted = ISO_EXEC;
 		why.error = EACCES;
+		if (flags & ISO_FMODE_EXEC_FLAG) {
+			why.kind = ISO_EVENT_EXEC;
+			why.reason = ISO_REASON_NOEXEC;
+			why.wanted = ISO_EXEC;
+		} else {
+			why.reason = ISO_REASON_MODE;
+			why.wanted = flags & ISO_O_ACCMODE ? ISO_WRITE : ISO_READ;
+		}
 	} else {
 		why.rule = iso_absent_rule(label->sandbox, asked.name);
 		if (!why.rule)

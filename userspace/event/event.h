@@ -182,7 +182,7 @@ struct iso_refusal {
 	const char *operation; /* static: "remove", "open-for-write" */
 	char errno_name[16];   /* "EACCES" */
 	char *object;	       /* escaped: a path, an address and port, or "" */
-	char *rule;	       /* JSON pointer into the manifest, "none", or "rule:N" */
+	char *rule;	       /* JSON pointer into the manifest, "none", "built-in" or "rule:N" */
 	uint64_t count;
 	bool expected;
 };

@@ -284,8 +284,13 @@ const char *iso_run_rule(const struct iso_run *run, uint32_t rule, char scratch[
 {
 	if (rule == ISO_RULE_NONE)
 		return "none";
-	if (run->policy && rule <= run->policy->rule_count && run->policy->rules[rule - 1].pointer)
-		return run->policy->rules[rule - 1].pointer;
+	if (run->policy && rule <= run->policy->rule_count &&
+	    run->policy->rules[rule - 1].pointer) {
+		const char *pointer = run->policy->rules[rule - 1].pointer;
+
+		/* "" would point at the whole manifest: what every sandbox has is not from there */
+		return *pointer ? pointer : "built-in";
+	}
 	snprintf(scratch, 24, "rule:%" PRIu32, rule);
 	return scratch;
 }

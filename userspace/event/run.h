@@ -85,7 +85,7 @@ uint64_t iso_record_key(const struct iso_record *r);
 bool iso_record_is_refusal(const struct iso_record *r);
 bool iso_run_expects(const struct iso_run *run, const struct iso_record *r);
 
-/* JSON pointer of the rule that decided, "rule:N" without a policy, or "none". */
+/* JSON pointer of the rule that decided, "rule:N" without a policy, "built-in", or "none". */
 const char *iso_run_rule(const struct iso_run *run, uint32_t rule, char scratch[24]);
 
 /* Counts a record, and lists it when it is a refusal; key: its iso_record_key(). */
