@@ -169,6 +169,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct files_struct *files;
 	struct fs_struct *fs;
+	void *bpf_storage;
 	char comm[16];
 };
 
