@@ -180,6 +180,16 @@ static __always_inline __u16 iso_net_socket(struct iso_net *n, struct socket *so
 	return BPF_CORE_READ(sk, __sk_common.skc_family);
 }
 
+/* IPv4 loopback where it is granted, by plain loads; whatever else is judged with all its parts. */
+static __always_inline bool iso_net_plainly_loopback(const struct iso_sandbox *sb,
+						     const struct sockaddr *address, int length)
+{
+	return sb->flags & ISO_SB_LOOPBACK && length >= (int)sizeof(struct iso_sockaddr_in) &&
+	       address->sa_family == ISO_AF_INET &&
+	       iso_loopback4((const __u8 *)address +
+			     __builtin_offsetof(struct iso_sockaddr_in, address));
+}
+
 SEC("lsm/socket_connect")
 int BPF_PROG(iso_socket_connect, struct socket *sock, struct sockaddr *address, int length)
 {
@@ -189,6 +199,8 @@ int BPF_PROG(iso_socket_connect, struct socket *sock, struct sockaddr *address, 
 	__u32 reason = 0;
 
 	if (!n.label || iso_net_open(&n, &sb, &reason))
+		return 0;
+	if (!reason && iso_net_plainly_loopback(sb, address, length))
 		return 0;
 	iso_net_socket(&n, sock);
 	if (!reason && !iso_net_family(&n, address, length))
