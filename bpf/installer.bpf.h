@@ -110,6 +110,21 @@ static __always_inline int iso_do_begin(const struct iso_command *c)
 	return 0;
 }
 
+/* Before an object is entered, after it was taken out. */
+static __always_inline void iso_object_mark(__u64 inode, __s32 by)
+{
+	struct iso_marks *marks = iso_all_marks();
+
+	if (marks)
+		__sync_fetch_and_add(iso_mark_of(marks, inode), by);
+}
+
+static __always_inline void iso_object_drop(__u64 inode)
+{
+	if (!bpf_map_delete_elem(&iso_objects, &inode))
+		iso_object_mark(inode, -1);
+}
+
 /* The object's number, made when it has none; 0 when there is no room. */
 static __always_inline __u64 iso_object_take(__u64 inode)
 {
@@ -118,7 +133,9 @@ static __always_inline __u64 iso_object_take(__u64 inode)
 
 	if (!object && g) {
 		fresh.id = __sync_fetch_and_add(&g->next_object, 1) + 1;
-		bpf_map_update_elem(&iso_objects, &inode, &fresh, BPF_NOEXIST);
+		iso_object_mark(inode, 1);
+		if (bpf_map_update_elem(&iso_objects, &inode, &fresh, BPF_NOEXIST))
+			iso_object_mark(inode, -1);
 		object = bpf_map_lookup_elem(&iso_objects, &inode);
 	}
 	if (!object) {
@@ -135,7 +152,7 @@ static __always_inline void iso_object_give(__u64 inode, __u64 id)
 	struct iso_object *object = bpf_map_lookup_elem(&iso_objects, &inode);
 
 	if (object && object->id == id && __sync_fetch_and_add(&object->users, -1) == 1)
-		bpf_map_delete_elem(&iso_objects, &inode);
+		iso_object_drop(inode);
 }
 
 static __always_inline int iso_do_rule(const struct iso_command *c)
@@ -433,11 +450,15 @@ static long iso_tear_name(void *map, struct iso_name_key *key, struct iso_name *
 SEC("lsm/inode_free_security")
 int BPF_PROG(iso_inode_free, struct inode *freed)
 {
+	struct iso_marks *marks = iso_all_marks();
 	__u64 inode = (__u64)freed;
-	struct iso_object *object = bpf_map_lookup_elem(&iso_objects, &inode);
+	struct iso_object *object;
 	struct iso_tear t = {};
 	__u64 users;
 
+	if (marks && !*iso_mark_of(marks, inode))
+		return 0;
+	object = bpf_map_lookup_elem(&iso_objects, &inode);
 	if (!object)
 		return 0;
 	t.object = object->id;
@@ -445,7 +466,7 @@ int BPF_PROG(iso_inode_free, struct inode *freed)
 	bpf_for_each_map_elem(&iso_sandboxes, iso_tear_one, &t, 0);
 	if (users > t.rules)
 		bpf_for_each_map_elem(&iso_names, iso_tear_name, &t, 0);
-	bpf_map_delete_elem(&iso_objects, &inode);
+	iso_object_drop(inode);
 	return 0;
 }
 

@@ -34,6 +34,15 @@ static __always_inline int iso_refuse(int error)
 	}
 }
 
+/* A kernel address as a number to count with: of one with a type the verifier allows no sums. */
+static __always_inline __u32 iso_low_half(__u64 address)
+{
+	__u64 low;
+
+	asm volatile("r0 = %1; w0 = w0; %0 = r0" : "=r"(low) : "r"(address) : "r0");
+	return (__u32)low;
+}
+
 /* Keeps the compiler from re-deriving a bound that the verifier of 6.1 then cannot see. */
 #define iso_barrier(x) asm volatile("" : "+r"(x))
 

@@ -11,6 +11,7 @@
 #define ISO_MAX_RULES	  (1 << 20) /* over all sandboxes; 10,000 each is the policy's own bound */
 #define ISO_MAX_OBJECTS	  (1 << 19)
 #define ISO_RING_BYTES	  (16 << 20)
+#define ISO_MARK_BITS	  17 /* 512 KiB; 10,000 objects share a mark with 8 in 100 inodes */
 
 struct iso_globals {
 	__u64 agents; /* living tasks with the agent label */
@@ -71,6 +72,22 @@ struct {
 	__type(value, struct iso_object);
 } iso_objects SEC(".maps");
 
+/*
+ * How many objects have an inode address with this hash. Where it is 0 there is no object, so the
+ * walk asks iso_objects only at inodes that probably carry a rule of some sandbox. Counted up
+ * before an object is entered and down after it was taken out: never 0 while one is there.
+ */
+struct iso_marks {
+	__u32 objects[1 << ISO_MARK_BITS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct iso_marks);
+} iso_marks SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -105,6 +122,19 @@ static __always_inline struct iso_globals *iso_globals(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&iso_state, &zero);
+}
+
+static __always_inline struct iso_marks *iso_all_marks(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&iso_marks, &zero);
+}
+
+/* Fibonacci hashing: the upper bits of a product know of all bits of the address' lower half. */
+static __always_inline __u32 *iso_mark_of(struct iso_marks *marks, __u64 inode)
+{
+	return &marks->objects[(iso_low_half(inode) * 0x9e3779b1u) >> (32 - ISO_MARK_BITS)];
 }
 
 static __always_inline void iso_count(__u32 place)

@@ -49,11 +49,6 @@ static __noinline bool iso_proc_allows(struct dentry *dentry, __u32 want)
 	return !ISO_NAMED(iso_proc_closed, name);
 }
 
-static __always_inline bool iso_in_proc(struct dentry *dentry)
-{
-	return BPF_CORE_READ(dentry, d_sb, s_magic) == ISO_PROC_SUPER_MAGIC;
-}
-
 /* 0, or the reason why nothing at all is allowed to this label. */
 static __always_inline __u32 iso_shut(struct iso_sandbox *sb)
 {
@@ -74,7 +69,7 @@ static __always_inline __u32 iso_verdict(struct iso_walk *w, struct dentry *star
 {
 	switch (w->end) {
 	case ISO_WALK_RULE:
-		if (iso_in_proc(start) && w->rights)
+		if (w->proc && w->rights)
 			return iso_proc_allows(start, want) ? 0 : ISO_REASON_PROC;
 		return (w->rights & want) == want ? 0 : ISO_REASON_RIGHTS;
 	case ISO_WALK_ANONYMOUS:

@@ -31,20 +31,29 @@ struct iso_walk {
 	__u32 end;
 	__u32 rights;
 	__u32 rule;
-	__u32 pad;
+	__u32 proc; /* it began in procfs */
 };
 
-/* The rule of this sandbox that hangs on an inode, or NULL. */
-static __always_inline struct iso_rule *iso_rule_on(__u64 sandbox, __u64 inode)
+static __always_inline struct iso_rule *iso_rule_marked(struct iso_marks *marks, __u64 sandbox,
+							__u64 inode)
 {
-	struct iso_object *object = bpf_map_lookup_elem(&iso_objects, &inode);
+	struct iso_object *object;
 	struct iso_rule_key key;
 
+	if (marks && !*iso_mark_of(marks, inode))
+		return 0;
+	object = bpf_map_lookup_elem(&iso_objects, &inode);
 	if (!object)
 		return 0;
 	key.sandbox = sandbox;
 	key.object = object->id;
 	return bpf_map_lookup_elem(&iso_rules, &key);
+}
+
+/* The rule of this sandbox that hangs on an inode, or NULL. */
+static __always_inline struct iso_rule *iso_rule_on(__u64 sandbox, __u64 inode)
+{
+	return iso_rule_marked(iso_all_marks(), sandbox, inode);
 }
 
 static __always_inline void iso_walk_found(struct iso_walk *w, const struct iso_rule *rule)
@@ -112,9 +121,8 @@ static __always_inline void iso_walk_finish(struct iso_walk *w)
 	}
 }
 
-/* The walk from addresses that the verifier knows nothing of. */
-static __noinline void iso_walk_blind(struct iso_walk *w, struct dentry *dentry,
-				      struct vfsmount *mnt)
+static __always_inline void iso_walk_up(struct iso_walk *w, struct dentry *dentry,
+					struct vfsmount *mnt)
 {
 	w->dentry = dentry;
 	w->mount = mnt ? iso_mount_of(mnt) : 0;
@@ -122,15 +130,25 @@ static __noinline void iso_walk_blind(struct iso_walk *w, struct dentry *dentry,
 	iso_walk_finish(w);
 }
 
+/* The walk from addresses that the verifier knows nothing of. */
+static __noinline void iso_walk_blind(struct iso_walk *w, struct dentry *dentry,
+				      struct vfsmount *mnt)
+{
+	w->proc = BPF_CORE_READ(dentry, d_sb, s_magic) == ISO_PROC_SUPER_MAGIC;
+	iso_walk_up(w, dentry, mnt);
+}
+
 /* The walk from BTF pointers; mnt NULL judges by the dentry alone, up to its filesystem's root. */
 static __noinline void iso_walk_direct(struct iso_walk *w, struct dentry *dentry,
 				       struct vfsmount *mnt)
 {
 	struct dentry *root = mnt ? mnt->mnt_root : 0, *parent;
+	struct iso_marks *marks = iso_all_marks();
+	struct iso_rule *rule;
 
+	w->proc = dentry->d_sb->s_magic == ISO_PROC_SUPER_MAGIC;
 	for (int i = 0; i < ISO_WALK_DIRECT; i++) {
-		struct iso_rule *rule = iso_rule_on(w->sandbox, (__u64)dentry->d_inode);
-
+		rule = iso_rule_marked(marks, w->sandbox, (__u64)dentry->d_inode);
 		if (rule) {
 			iso_walk_found(w, rule);
 			return;
@@ -142,7 +160,7 @@ static __noinline void iso_walk_direct(struct iso_walk *w, struct dentry *dentry
 			break;
 		dentry = parent;
 	}
-	iso_walk_blind(w, dentry, mnt);
+	iso_walk_up(w, dentry, mnt);
 }
 
 #endif
