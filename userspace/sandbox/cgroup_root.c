@@ -45,9 +45,7 @@ static int enable_controllers(int fd, const char *what, struct iso_error *e)
 
 	if (r == 0)
 		r = iso_read_file(fd, "cgroup.subtree_control", 4096, &on, NULL);
-	if (r == 0 && (!have || !on))
-		r = -EIO;
-	if (r < 0)
+	if (r < 0 || !have || !on)
 		return iso_error_set(e, r, "cgroup", NULL, "cannot read the controllers of %s: %m",
 				     what);
 	for (size_t i = 0; i < sizeof controllers / sizeof *controllers; i++) {
