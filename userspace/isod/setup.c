@@ -21,7 +21,10 @@
 #include "manifest/ceiling.h"
 #include "run/interfaces.h"
 
-#define LOCK_PATIENCE_MS 2000
+/* The one before is detaching its programs: a service waits for that, a caller's own isod is asked
+ * again by its caller. */
+#define LOCK_PATIENCE_MS    30000
+#define PRIVATE_PATIENCE_MS 2000
 
 /* ------------------------------------------------------------------------------ folders */
 
@@ -47,7 +50,7 @@ static int open_directory(const char *path, mode_t mode, int *ret, struct iso_er
  * One agent a host: the kernel side says so too, later and less clearly. A private isod that is
  * about to end holds the lock for a moment longer.
  */
-static int take_host(struct iso_daemon *d, struct iso_error *e)
+static int take_host(struct iso_daemon *d, int patience_ms, struct iso_error *e)
 {
 	d->lock_fd =
 		openat(d->run_fd, "agent.lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -56,7 +59,7 @@ static int take_host(struct iso_daemon *d, struct iso_error *e)
 	for (int ms = 0; flock(d->lock_fd, LOCK_EX | LOCK_NB) < 0; ms += 20) {
 		if (errno != EWOULDBLOCK)
 			return iso_error_set(e, -errno, "lock", NULL, "cannot lock: %m");
-		if (ms >= LOCK_PATIENCE_MS)
+		if (ms >= patience_ms)
 			return iso_error_set(e, -EBUSY, "lock", "use its socket, or end it",
 					     "another isod holds this host");
 		usleep(20 * 1000);
@@ -154,7 +157,7 @@ int iso_daemon_prepare(struct iso_daemon *d, const struct iso_daemon_options *o,
 	if (r == 0)
 		r = open_directory(o->state_directory, 0700, &d->state_fd, e);
 	if (r == 0)
-		r = take_host(d, e);
+		r = take_host(d, o->private_fd >= 0 ? PRIVATE_PATIENCE_MS : LOCK_PATIENCE_MS, e);
 	if (r < 0)
 		return r;
 	r = iso_loop_open(&d->loop);
