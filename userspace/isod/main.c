@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -137,7 +136,6 @@ static int serve(struct iso_daemon_options *o)
 	struct iso_error e = {0};
 	int r;
 
-	umask(0077);
 	signal(SIGPIPE, SIG_IGN);
 	close_inherited(o->private_fd);
 	if (o->private_fd >= 0)

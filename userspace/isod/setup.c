@@ -42,6 +42,10 @@ static int open_directory(const char *path, mode_t mode, int *ret, struct iso_er
 	if (st.st_uid != geteuid() || (st.st_mode & 022))
 		return iso_error_set(e, -EPERM, "folder", "chown root, chmod go-w",
 				     "%s can be changed by others than root", path);
+	/* Callers must reach the socket, whatever the mask was when the folder was made. */
+	if (fchmod(fd, mode) < 0)
+		return iso_error_set(e, -errno, "folder", NULL, "cannot set the mode of %s: %m",
+				     path);
 	*ret = iso_take_fd(&fd);
 	return 0;
 }
@@ -140,6 +144,7 @@ int iso_daemon_prepare(struct iso_daemon *d, const struct iso_daemon_options *o,
 				 .lock_fd = -1,
 				 .ceiling_path = o->ceiling ? o->ceiling : ISO_CEILING_PATH,
 				 .member_gid = group ? (long)group->gr_gid : -1};
+	umask(0077);
 	uname(&d->uname);
 	read_machine_id(d);
 	raise_limits();

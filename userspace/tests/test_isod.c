@@ -555,8 +555,17 @@ static void other_users_may_do_what_they_may(void **state)
 	const gid_t none[] = {NOBODY}, members[] = {NOBODY, MEMBERS};
 	struct iso_client *c;
 	ISO_AUTO_FREE char *run = NULL;
+	char folder[96];
+	struct stat st;
 
 	(void)state;
+	/* They can reach the socket, and nothing else that the agent keeps. */
+	snprintf(folder, sizeof folder, "%s/run", agent.directory);
+	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	snprintf(folder, sizeof folder, "%s/state", agent.directory);
+	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
 	if (geteuid() != 0)
 		skip();
 	c = join();
