@@ -6,6 +6,7 @@
  */
 #include "sandbox/internal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -135,6 +136,28 @@ static int make_dir(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
+/*
+ * What an isod that was killed has left: isoinit has ended its sandbox, and the directory stayed.
+ * One that still lives refuses to go (EBUSY), and systemd's own units are not ours.
+ */
+static void sweep(int fd)
+{
+	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ISO_AUTO_CLOSEDIR DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		const char *dot = strrchr(entry->d_name, '.');
+
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+		    !strcmp(entry->d_name, AGENT) ||
+		    (dot && (!strcmp(dot, ".service") || !strcmp(dot, ".slice") ||
+			     !strcmp(dot, ".scope"))))
+			continue;
+		unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+	}
+}
+
 static int find_root(int *ret_fd, struct iso_error *e)
 {
 	ISO_AUTO_CLOSE int mount = open(CGROUP_MOUNT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -172,6 +195,7 @@ static int find_root(int *ret_fd, struct iso_error *e)
 	r = enable_controllers(fd, path, e);
 	if (r < 0)
 		return r;
+	sweep(fd);
 	*ret_fd = iso_take_fd(&fd);
 	return 0;
 }
