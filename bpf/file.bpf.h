@@ -91,31 +91,40 @@ int BPF_PROG(iso_file_receive, struct file *file)
 	return iso_judge(&q, file->f_path.dentry, file->f_path.mnt);
 }
 
-#define ISO_PATH_HOOK(hook, want_)                                          \
-	{                                                                   \
-		struct iso_question q = ISO_ASK(iso_inside(), hook, want_); \
-                                                                            \
-		if (!q.label)                                               \
-			return 0;                                           \
-		return iso_judge(&q, path->dentry, path->mnt);              \
-	}
+static __always_inline int iso_path_hook(__u32 hook, const struct path *path, __u32 want)
+{
+	struct iso_question q = {
+		.label = iso_inside(), .hook = hook, .kind = ISO_EVENT_FILE, .want = want};
+
+	return q.label ? iso_judge(&q, path->dentry, path->mnt) : 0;
+}
 
 SEC("lsm/path_truncate")
-int BPF_PROG(iso_path_truncate, const struct path *path) ISO_PATH_HOOK(path_truncate, ISO_WRITE)
+int BPF_PROG(iso_path_truncate, const struct path *path)
+{
+	return iso_path_hook(ISO_HOOK_path_truncate, path, ISO_WRITE);
+}
 
-	SEC("lsm/path_chmod") int BPF_PROG(iso_path_chmod, const struct path *path)
-		ISO_PATH_HOOK(path_chmod, ISO_WRITE)
+SEC("lsm/path_chmod")
+int BPF_PROG(iso_path_chmod, const struct path *path)
+{
+	return iso_path_hook(ISO_HOOK_path_chmod, path, ISO_WRITE);
+}
 
-			SEC("lsm/path_chown") int BPF_PROG(iso_path_chown, const struct path *path)
-				ISO_PATH_HOOK(path_chown, ISO_WRITE)
+SEC("lsm/path_chown")
+int BPF_PROG(iso_path_chown, const struct path *path)
+{
+	return iso_path_hook(ISO_HOOK_path_chown, path, ISO_WRITE);
+}
 
-					SEC("lsm/path_notify") int BPF_PROG(iso_path_notify,
-									    const struct path *path)
-						ISO_PATH_HOOK(path_notify, ISO_READ)
+SEC("lsm/path_notify")
+int BPF_PROG(iso_path_notify, const struct path *path)
+{
+	return iso_path_hook(ISO_HOOK_path_notify, path, ISO_READ);
+}
 
-							SEC("lsm/path_chroot") int BPF_PROG(
-								iso_path_chroot,
-								const struct path *path)
+SEC("lsm/path_chroot")
+int BPF_PROG(iso_path_chroot, const struct path *path)
 {
 	struct iso_question q = ISO_ASK(iso_inside(), path_chroot, 0);
 	struct iso_place place = {path->dentry, path->mnt};
@@ -125,56 +134,72 @@ int BPF_PROG(iso_path_truncate, const struct path *path) ISO_PATH_HOOK(path_trun
 	return iso_answer(&q, ISO_REASON_SURFACE, ISO_RULE_NONE, &place, 0);
 }
 
+static __always_inline int iso_file_hook(__u32 hook, struct file *file, __u32 want)
+{
+	struct iso_question q = {
+		.label = iso_inside(), .hook = hook, .kind = ISO_EVENT_FILE, .want = want};
+
+	return q.label ? iso_judge(&q, file->f_path.dentry, file->f_path.mnt) : 0;
+}
+
 SEC("?lsm/file_truncate")
 int BPF_PROG(iso_file_truncate, struct file *file)
 {
-	struct iso_question q = ISO_ASK(iso_inside(), file_truncate, ISO_WRITE);
-
-	if (!q.label)
-		return 0;
-	return iso_judge(&q, file->f_path.dentry, file->f_path.mnt);
+	return iso_file_hook(ISO_HOOK_file_truncate, file, ISO_WRITE);
 }
 
-#define ISO_DENTRY_HOOK(hook)                                                   \
-	{                                                                       \
-		struct iso_question q = ISO_ASK(iso_inside(), hook, ISO_WRITE); \
-                                                                                \
-		if (!q.label)                                                   \
-			return 0;                                               \
-		return iso_judge(&q, dentry, 0);                                \
-	}
+/* These know no mount: judged by the dentry, up to the root of its filesystem. */
+static __always_inline int iso_dentry_hook(__u32 hook, struct dentry *dentry)
+{
+	struct iso_question q = {
+		.label = iso_inside(), .hook = hook, .kind = ISO_EVENT_FILE, .want = ISO_WRITE};
+
+	return q.label ? iso_judge(&q, dentry, 0) : 0;
+}
 
 SEC("?lsm/inode_setattr")
-int BPF_PROG(iso_inode_setattr, void *idmap, struct dentry *dentry,
-	     struct iattr *attr) ISO_DENTRY_HOOK(inode_setattr)
+int BPF_PROG(iso_inode_setattr, void *idmap, struct dentry *dentry)
+{
+	return iso_dentry_hook(ISO_HOOK_inode_setattr, dentry);
+}
 
-	SEC("?lsm/inode_setattr") int BPF_PROG(iso_setattr_61, struct dentry *dentry,
-					       struct iattr *attr) ISO_DENTRY_HOOK(inode_setattr)
+SEC("?lsm/inode_setattr")
+int BPF_PROG(iso_setattr_61, struct dentry *dentry)
+{
+	return iso_dentry_hook(ISO_HOOK_inode_setattr, dentry);
+}
 
-		SEC("lsm/inode_setxattr") int BPF_PROG(
-			iso_inode_setxattr, void *idmap,
-			struct dentry *dentry) ISO_DENTRY_HOOK(inode_setxattr)
+SEC("lsm/inode_setxattr")
+int BPF_PROG(iso_inode_setxattr, void *idmap, struct dentry *dentry)
+{
+	return iso_dentry_hook(ISO_HOOK_inode_setxattr, dentry);
+}
 
-			SEC("lsm/inode_removexattr") int BPF_PROG(
-				iso_inode_removexattr, void *idmap,
-				struct dentry *dentry) ISO_DENTRY_HOOK(inode_removexattr)
+SEC("lsm/inode_removexattr")
+int BPF_PROG(iso_inode_removexattr, void *idmap, struct dentry *dentry)
+{
+	return iso_dentry_hook(ISO_HOOK_inode_removexattr, dentry);
+}
 
-				SEC("?lsm/inode_set_acl") int BPF_PROG(
-					iso_inode_set_acl, void *idmap,
-					struct dentry *dentry) ISO_DENTRY_HOOK(inode_set_acl)
+SEC("?lsm/inode_set_acl")
+int BPF_PROG(iso_inode_set_acl, void *idmap, struct dentry *dentry)
+{
+	return iso_dentry_hook(ISO_HOOK_inode_set_acl, dentry);
+}
 
-					SEC("?lsm/inode_remove_acl") int BPF_PROG(
-						iso_inode_remove_acl, void *idmap,
-						struct dentry *dentry)
-						ISO_DENTRY_HOOK(inode_remove_acl)
+SEC("?lsm/inode_remove_acl")
+int BPF_PROG(iso_inode_remove_acl, void *idmap, struct dentry *dentry)
+{
+	return iso_dentry_hook(ISO_HOOK_inode_remove_acl, dentry);
+}
 
-							SEC("?lsm/inode_file_setattr") int BPF_PROG(
-								iso_inode_file_setattr,
-								struct dentry *dentry)
-								ISO_DENTRY_HOOK(inode_file_setattr)
+SEC("?lsm/inode_file_setattr")
+int BPF_PROG(iso_inode_file_setattr, struct dentry *dentry)
+{
+	return iso_dentry_hook(ISO_HOOK_inode_file_setattr, dentry);
+}
 
-									static __always_inline
-	bool iso_changes_inode(__u32 cmd)
+static __always_inline bool iso_changes_inode(__u32 cmd)
 {
 	switch (ISO_IOC_NR(cmd)) {
 	case ISO_FS_IOC_SETFLAGS:
@@ -189,30 +214,27 @@ int BPF_PROG(iso_inode_setattr, void *idmap, struct dentry *dentry,
 	}
 }
 
-#define ISO_IOCTL_HOOK(hook)                                                    \
-	{                                                                       \
-		struct iso_question q = ISO_ASK(iso_inside(), hook, ISO_WRITE); \
-                                                                                \
-		if (!q.label || !iso_changes_inode(cmd))                        \
-			return 0;                                               \
-		return iso_judge(&q, file->f_path.dentry, file->f_path.mnt);    \
-	}
+static __always_inline int iso_ioctl_hook(__u32 hook, struct file *file, __u32 cmd)
+{
+	return iso_changes_inode(cmd) ? iso_file_hook(hook, file, ISO_WRITE) : 0;
+}
 
 SEC("lsm/file_ioctl")
-int BPF_PROG(iso_file_ioctl, struct file *file, unsigned int cmd) ISO_IOCTL_HOOK(file_ioctl)
-
-	SEC("?lsm/file_ioctl_compat") int BPF_PROG(iso_file_ioctl_compat, struct file *file,
-						   unsigned int cmd)
-		ISO_IOCTL_HOOK(file_ioctl_compat)
-
-			SEC("lsm/file_lock") int BPF_PROG(iso_file_lock, struct file *file,
-							  unsigned int cmd)
+int BPF_PROG(iso_file_ioctl, struct file *file, unsigned int cmd)
 {
-	struct iso_question q = ISO_ASK(iso_inside(), file_lock, ISO_WRITE);
+	return iso_ioctl_hook(ISO_HOOK_file_ioctl, file, cmd);
+}
 
-	if (!q.label || cmd == ISO_F_UNLCK)
-		return 0;
-	return iso_judge(&q, file->f_path.dentry, file->f_path.mnt);
+SEC("?lsm/file_ioctl_compat")
+int BPF_PROG(iso_file_ioctl_compat, struct file *file, unsigned int cmd)
+{
+	return iso_ioctl_hook(ISO_HOOK_file_ioctl_compat, file, cmd);
+}
+
+SEC("lsm/file_lock")
+int BPF_PROG(iso_file_lock, struct file *file, unsigned int cmd)
+{
+	return cmd == ISO_F_UNLCK ? 0 : iso_file_hook(ISO_HOOK_file_lock, file, ISO_WRITE);
 }
 
 #endif

@@ -106,42 +106,55 @@ static __always_inline int iso_judge_entry(struct iso_question *q, const struct 
 	return iso_answer(q, reason, w.rule, &place, 0);
 }
 
-#define ISO_ENTRY_HOOK(hook, victim)                                           \
-	{                                                                      \
-		struct iso_question q = ISO_ASK(iso_inside(), hook, ISO_MAKE); \
-                                                                               \
-		if (!q.label)                                                  \
-			return 0;                                              \
-		return iso_judge_entry(&q, dir, dentry, victim);               \
-	}
+static __always_inline int iso_entry_hook(__u32 hook, const struct path *dir, struct dentry *dentry,
+					  bool victim)
+{
+	struct iso_question q = {.label = iso_inside(), .hook = hook, .kind = ISO_EVENT_FILE};
+
+	return q.label ? iso_judge_entry(&q, dir, dentry, victim) : 0;
+}
 
 SEC("lsm/path_mkdir")
-int BPF_PROG(iso_path_mkdir, const struct path *dir,
-	     struct dentry *dentry) ISO_ENTRY_HOOK(path_mkdir, false)
-
-	SEC("lsm/path_symlink") int BPF_PROG(iso_path_symlink, const struct path *dir,
-					     struct dentry *dentry) ISO_ENTRY_HOOK(path_symlink,
-										   false)
-
-		SEC("lsm/path_unlink") int BPF_PROG(iso_path_unlink, const struct path *dir,
-						    struct dentry *dentry)
-			ISO_ENTRY_HOOK(path_unlink, true)
-
-				SEC("lsm/path_rmdir") int BPF_PROG(iso_path_rmdir,
-								   const struct path *dir,
-								   struct dentry *dentry)
-					ISO_ENTRY_HOOK(path_rmdir, true)
-
-						SEC("lsm/path_mknod") int BPF_PROG(
-							iso_path_mknod, const struct path *dir,
-							struct dentry *dentry, unsigned short mode)
+int BPF_PROG(iso_path_mkdir, const struct path *dir, struct dentry *dentry)
 {
-	struct iso_question q = ISO_ASK(iso_inside(), path_mknod, ISO_MAKE);
+	return iso_entry_hook(ISO_HOOK_path_mkdir, dir, dentry, false);
+}
+
+SEC("lsm/path_symlink")
+int BPF_PROG(iso_path_symlink, const struct path *dir, struct dentry *dentry)
+{
+	return iso_entry_hook(ISO_HOOK_path_symlink, dir, dentry, false);
+}
+
+SEC("lsm/path_unlink")
+int BPF_PROG(iso_path_unlink, const struct path *dir, struct dentry *dentry)
+{
+	return iso_entry_hook(ISO_HOOK_path_unlink, dir, dentry, true);
+}
+
+SEC("lsm/path_rmdir")
+int BPF_PROG(iso_path_rmdir, const struct path *dir, struct dentry *dentry)
+{
+	return iso_entry_hook(ISO_HOOK_path_rmdir, dir, dentry, true);
+}
+
+/*
+ * In procfs nothing can be made, but an open with O_CREAT asks before the name is looked up: what
+ * is there already (`echo >/dev/stderr`) would be refused on paper and opened all the same.
+ */
+SEC("lsm/path_mknod")
+int BPF_PROG(iso_path_mknod, const struct path *dir, struct dentry *dentry, unsigned short mode)
+{
+	struct iso_question q = {
+		.label = iso_inside(),
+		.hook = ISO_HOOK_path_mknod,
+		.kind = ISO_EVENT_FILE,
+		.mode = mode,
+	};
 	__u32 type = mode & ISO_S_IFMT;
 
-	if (!q.label)
+	if (!q.label || BPF_CORE_READ(dir, dentry, d_sb, s_magic) == ISO_PROC_SUPER_MAGIC)
 		return 0;
-	q.mode = mode;
 	if ((type == ISO_S_IFCHR || type == ISO_S_IFBLK) &&
 	    !iso_building(q.label, iso_sandbox_of(q.label->sandbox))) {
 		struct iso_place place = {dentry, dir->mnt};
