@@ -261,9 +261,10 @@ static __always_inline int iso_do_remove(struct iso_sandbox *sb, __u64 sandbox)
 	return 0;
 }
 
+/* isoinit runs, nobody else does, and there is something to hold them to. */
 static __always_inline int iso_do_seal(struct iso_sandbox *sb)
 {
-	if (sb->tasks != 1 || !sb->rules || sb->label_failed)
+	if (sb->tasks != 1 || !sb->next_exec || !sb->rules || sb->label_failed)
 		return -EBUSY;
 	sb->state = ISO_STATE_SEALED;
 	return 0;

@@ -189,6 +189,30 @@ static void seal_needs_one_task_and_rules(void)
 	rig_end(&r);
 }
 
+/* The first process alone, before it is isoinit: nothing may be sealed around the builder. */
+static void seal_needs_isoinit(void)
+{
+	struct rig r;
+	int gate[2];
+	pid_t builder;
+	char c;
+
+	REQUIRE(rig_begin(&r, 0, RIG_RATE) && rig_rule(&r, "/", ISO_RIGHTS_ALL, RIG_BASE) &&
+			!pipe2(gate, O_CLOEXEC),
+		"no sandbox");
+	builder = rig_clone_into(r.cgroup_fd);
+	if (!builder) {
+		close(gate[1]);
+		_exit(read(gate[0], &c, 1) == 0 ? 0 : 1);
+	}
+	CHECK_EQUAL(iso_kernel_confirm(rig_kernel, r.id), 0);
+	CHECK_EQUAL(iso_kernel_seal(rig_kernel, r.id), -EBUSY);
+	close(gate[0]);
+	close(gate[1]);
+	rig_wait(builder);
+	rig_end(&r);
+}
+
 static void sealed_takes_nothing(void)
 {
 	struct rig r;
@@ -384,6 +408,7 @@ const struct iso_case rig_installer_cases[] = {
 	{"nothing-without-begin", nothing_without_begin},
 	{"rule-arguments", rule_arguments},
 	{"seal-needs-one-task-and-rules", seal_needs_one_task_and_rules},
+	{"seal-needs-isoinit", seal_needs_isoinit},
 	{"sealed-takes-nothing", sealed_takes_nothing},
 	{"remove-waits-for-the-last-task", remove_waits_for_the_last_task},
 	{"removal-leaves-nothing", removal_leaves_nothing},
