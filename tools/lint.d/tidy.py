@@ -4,6 +4,9 @@
 A file that was found clean is not looked at again while nothing that clang-tidy can see of it has
 changed: its text after the preprocessor (with macros and comments), its flags, .clang-tidy and
 clang-tidy itself. The marks lie in BUILD/lint/tidy.
+
+A file that BUILD does not compile (programs for guests are static, and not in a sanitized build) is
+looked at as the build beside it, release, compiles it.
 """
 
 import hashlib
@@ -20,9 +23,14 @@ CLANG = "clang-14"
 
 
 def commands(build):
-    """The compile command of each source, by absolute path."""
-    rows = json.loads((build / "compile_commands.json").read_text())
-    return {row["file"]: row for row in rows}
+    """The build and the compile command of each source, by absolute path; the first build wins."""
+    rows = {}
+    for place in (build, build.parent / "release"):
+        database = place / "compile_commands.json"
+        if place == build or database.exists():
+            for row in json.loads(database.read_text()):
+                rows.setdefault(row["file"], (place, row))
+    return rows
 
 
 def key_of(name, row, version):
@@ -39,13 +47,13 @@ def key_of(name, row, version):
     return hashlib.sha256(version + checks + row["command"].encode() + seen.stdout).hexdigest()
 
 
-def check(name, row, build, version):
-    """The findings in one file, as lines."""
+def check(name, place, row, build, version):
+    """The findings in one file, as lines; place is the build that compiles it."""
     key = key_of(name, row, version)
     mark = build / "lint" / "tidy" / (key or "none")
     if key and mark.exists():
         return []
-    run = subprocess.run([TIDY, "-p", str(build), "--quiet", "--warnings-as-errors=*",
+    run = subprocess.run([TIDY, "-p", str(place), "--quiet", "--warnings-as-errors=*",
                           "--extra-arg=-Wno-unknown-warning-option", name],
                          capture_output=True, text=True, check=False)
     here = str(pathlib.Path.cwd()) + "/"
@@ -67,9 +75,10 @@ def main():
     here = pathlib.Path.cwd()
     known = [f for f in files if str(here / f) in rows]
     for f in sorted(set(files) - set(known)):
-        print(f"{f}:1: no target of {build.name} compiles it; add it to its CMakeLists.txt, or remove it")
+        print(f"{f}:1: no target of {build.name} or release compiles it; add it to its "
+              "CMakeLists.txt, configure, or remove it")
     with ThreadPoolExecutor(2) as pool:
-        for found in pool.map(lambda f: check(f, rows[str(here / f)], build, version), known):
+        for found in pool.map(lambda f: check(f, *rows[str(here / f)], build, version), known):
             for line in found:
                 print(line)
 
