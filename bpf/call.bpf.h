@@ -44,13 +44,35 @@ static __always_inline bool iso_call_opens(void)
 	}
 }
 
+/*
+ * Calls that make a name. On a read-only mount they still look it up, and answer EEXIST when it is
+ * there (`mkdir -p`): what they run into is reported where filename_create ends.
+ */
+static __always_inline bool iso_call_makes(void)
+{
+	switch (iso_call()->orig_ax) {
+	case 49:  /* bind */
+	case 83:  /* mkdir */
+	case 86:  /* link */
+	case 88:  /* symlink */
+	case 133: /* mknod */
+	case 258: /* mkdirat */
+	case 259: /* mknodat */
+	case 265: /* linkat */
+	case 266: /* symlinkat */
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* A path as an argument: in the task's memory, and what a relative one starts from. */
 struct iso_argument {
 	const char *name;
 	__s32 dfd;
 };
 
-/* The path that the call would make, remove or change; name NULL for calls that take none. */
+/* The path that the call would remove or change; name NULL for calls that take none. */
 static __always_inline struct iso_argument iso_call_path(void)
 {
 	struct iso_argument a = {.dfd = ISO_AT_FDCWD};
@@ -59,14 +81,12 @@ static __always_inline struct iso_argument iso_call_path(void)
 	switch (regs->orig_ax) {
 	case 76:  /* truncate */
 	case 82:  /* rename */
-	case 83:  /* mkdir */
 	case 84:  /* rmdir */
 	case 87:  /* unlink */
 	case 90:  /* chmod */
 	case 92:  /* chown */
 	case 94:  /* lchown */
 	case 132: /* utime */
-	case 133: /* mknod */
 	case 188: /* setxattr */
 	case 189: /* lsetxattr */
 	case 197: /* removexattr */
@@ -74,12 +94,6 @@ static __always_inline struct iso_argument iso_call_path(void)
 	case 235: /* utimes */
 		a.name = (const char *)regs->di;
 		break;
-	case 86: /* link: the new name */
-	case 88: /* symlink: the new name */
-		a.name = (const char *)regs->si;
-		break;
-	case 258: /* mkdirat */
-	case 259: /* mknodat */
 	case 260: /* fchownat */
 	case 261: /* futimesat */
 	case 263: /* unlinkat */
@@ -90,14 +104,6 @@ static __always_inline struct iso_argument iso_call_path(void)
 	case 452: /* fchmodat2 */
 		a.name = (const char *)regs->si;
 		a.dfd = (__s32)regs->di;
-		break;
-	case 266: /* symlinkat: the new name */
-		a.name = (const char *)regs->dx;
-		a.dfd = (__s32)regs->si;
-		break;
-	case 265: /* linkat: the new name */
-		a.name = (const char *)regs->r10;
-		a.dfd = (__s32)regs->dx;
 		break;
 	}
 	return a;

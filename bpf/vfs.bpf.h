@@ -2,14 +2,15 @@
 /*
  * What the VFS refuses before any hook runs, told to the SOC. These report, they decide nothing.
  *
- * do_filp_open (7.x:         ENOENT of an assert_absent path or of one below it (as it was asked
- * for, do_file_open)              if absolute); EROFS; EACCES of what should have been executed and
- * is on a noexec mount or not executable by its mode, and of what
- * owner and mode keep from being read or written
- * __mnt_want_write (6.8 on:  nothing said: remembers the rule of the mount for the open at hand
- * mnt_get_write_access)
- * mnt_want_write             EROFS: anything but open that would change a read-only mount
- * mnt_want_write_file        the same through a descriptor
+ * do_filp_open (do_file_open from 7.0 on):
+ *   ENOENT of an assert_absent path or of one below it, as it was asked for, if absolute; EROFS;
+ *   EACCES of what should have been executed and is on a noexec mount or not executable by its
+ * mode, and of what owner and mode keep from being read or written
+ * __mnt_want_write (mnt_get_write_access from 6.8 on):
+ *   says nothing: remembers the rule of the mount for the call at hand
+ * filename_create: EROFS, what would make a name on a read-only mount
+ * mnt_want_write: EROFS, what would remove or change one there
+ * mnt_want_write_file: the same through a descriptor
  *
  * Cannot see: an absent path that is asked for by a relative name, or by stat(2).
  */
@@ -216,7 +217,7 @@ int BPF_PROG(iso_read_only, struct vfsmount *mnt, int result)
 		return 0;
 	why.rule = iso_mount_rule(label, mnt);
 	label->read_only = why.rule;
-	if (iso_call_opens())
+	if (iso_call_opens() || iso_call_makes())
 		return 0;
 	argument = iso_call_path();
 	if (argument.name) {
@@ -229,6 +230,25 @@ int BPF_PROG(iso_read_only, struct vfsmount *mnt, int result)
 	place.dentry = BPF_CORE_READ(mnt, mnt_root);
 	iso_refuse_at(label, &why, &place, 0);
 	return 0;
+}
+
+SEC("fexit/filename_create")
+int BPF_PROG(iso_create_failed, int dfd, struct filename *path, void *parent, unsigned int flags,
+	     struct dentry *result)
+{
+	struct iso_refusal why = iso_read_only_refusal;
+	struct iso_asked asked = {.dfd = dfd};
+	struct iso_label *label;
+
+	if (!iso_failed(result, EROFS))
+		return 0;
+	label = iso_sealed_inside();
+	if (!label)
+		return 0;
+	why.rule = label->read_only;
+	label->read_only = 0;
+	asked.name = BPF_CORE_READ(path, name);
+	return iso_say_asked(label, &why, &asked);
 }
 
 SEC("fexit/mnt_want_write_file")

@@ -183,6 +183,7 @@ static const struct {
 	{"iso_setattr_61", "inode_setattr"},
 	{"iso_absent_72", "absent"},
 	{"iso_read_only_fd", "read_only"},
+	{"iso_create_failed", "read_only"},
 };
 
 /* Programs that decide nothing a task is told of. */
