@@ -5,11 +5,13 @@
  * bprm_check_security   EXEC on each file of an interpreter chain. While the sandbox is being built
  *                       nothing but the registered launcher may be executed in it. A task without
  *                       a label in a bound cgroup is refused: the backstop of identity.bpf.h.
- * bprm_committed_creds  gives the program its exec id; the launcher becomes isoinit, isoinit's
- * child becomes the task. mmap_file             EXEC on a file mapped executable: ld.so as launcher
- * ends here. Anonymous executable memory only where the profile allows it. file_mprotect the same
- * for a mapping made executable later; one that was written privately (it has an anon_vma) counts
- * as anonymous.
+ * bprm_committed_creds  gives the program its exec id; the launcher becomes isoinit, its
+ *                       child becomes the task
+ * mmap_file             EXEC on a file mapped executable: ld.so as launcher ends here. Anonymous
+ *                       executable memory only where the profile allows it; a mapping that can be
+ *                       written while it is executable counts as anonymous, whatever file it is of
+ * file_mprotect         the same for a mapping made executable later; one that was written
+ *                       privately (it has an anon_vma) counts as anonymous too
  *
  * mmap_file's file may be NULL, which BTF says from 6.16 on only: on older kernels the verifier
  * takes it for non-NULL and drops the test. It is therefore read as a bare address.
@@ -78,10 +80,11 @@ int BPF_PROG(iso_bprm_committed_creds, struct linux_binprm *bprm)
 	return 0;
 }
 
-/* Executable memory that no file stands behind. */
-static __always_inline int iso_judge_anonymous(struct iso_question *q)
+/* Executable memory that no file answers for; `file`: the one that it began as, or NULL. */
+static __always_inline int iso_judge_anonymous(struct iso_question *q, struct file *file)
 {
 	struct iso_sandbox *sb = iso_sandbox_of(q->label->sandbox);
+	struct iso_place place = {};
 	__u32 reason;
 
 	if (iso_building(q->label, sb))
@@ -89,7 +92,11 @@ static __always_inline int iso_judge_anonymous(struct iso_question *q)
 	reason = iso_shut(sb);
 	if (!reason && !(sb->flags & ISO_SB_ANON_EXEC))
 		reason = ISO_REASON_ANONYMOUS;
-	return iso_answer(q, reason, ISO_RULE_NONE, 0, 0);
+	if (!reason)
+		return 0;
+	if (file)
+		iso_user_path(file, &place);
+	return iso_answer(q, reason, ISO_RULE_NONE, file ? &place : 0, 0);
 }
 
 SEC("lsm/mmap_file")
@@ -106,7 +113,13 @@ int iso_mmap_file(unsigned long long *ctx)
 	if (bpf_probe_read_kernel(&file, sizeof file, ctx))
 		return iso_answer(&q, ISO_REASON_UNREADABLE, ISO_RULE_NONE, 0, 0);
 	if (!file)
-		return iso_judge_anonymous(&q);
+		return iso_judge_anonymous(&q, 0);
+	if (ctx[2] & ISO_PROT_WRITE) {
+		int r = iso_judge_anonymous(&q, file);
+
+		if (r)
+			return r;
+	}
 	return iso_judge_blind(&q, file);
 }
 
@@ -125,9 +138,9 @@ int BPF_PROG(iso_file_mprotect, struct vm_area_struct *vma, unsigned long reqpro
 		return 0;
 	file = BPF_CORE_READ(vma, vm_file);
 	if (!file)
-		return iso_judge_anonymous(&q);
-	if (BPF_CORE_READ(vma, anon_vma)) {
-		r = iso_judge_anonymous(&q);
+		return iso_judge_anonymous(&q, 0);
+	if (prot & ISO_PROT_WRITE || BPF_CORE_READ(vma, anon_vma)) {
+		r = iso_judge_anonymous(&q, file);
 		if (r)
 			return r;
 	}

@@ -236,6 +236,7 @@ struct iso_sockaddr_in6 {
 #define ISO_S_IFBLK		0060000u
 #define ISO_S_IFREG		0100000u
 #define ISO_S_IFDIR		0040000u
+#define ISO_PROT_WRITE		2ul
 #define ISO_PROT_EXEC		4ul
 #define ISO_RLIMIT_CORE		4u
 #define ISO_CLONE_THREAD	0x10000ul

@@ -173,6 +173,35 @@ static int protect_written(char **w)
 	return protect(w[0], 1);
 }
 
+/* A private mapping of a listed file that can be written and executed at once. */
+static int map_both(char **w)
+{
+	int fd = open(w[0], O_RDONLY | O_CLOEXEC), e;
+
+	if (fd < 0)
+		return CANNOT;
+	e = mapped(mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE, fd, 0));
+	close(fd);
+	return e;
+}
+
+/* The same, one after the other: executable code becomes writable and stays executable. */
+static int protect_both(char **w)
+{
+	int fd = open(w[0], O_RDONLY | O_CLOEXEC), e;
+	char *at;
+
+	if (fd < 0)
+		return CANNOT;
+	at = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (at == MAP_FAILED)
+		return CANNOT;
+	e = probe_errno(mprotect(at, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC));
+	munmap(at, PAGE);
+	return e;
+}
+
 static int anonymous(char **w)
 {
 	(void)w;
@@ -232,6 +261,8 @@ const struct probe_verb probe_exec_verbs[] = {
 	{"map-exec", map_file},
 	{"protect-exec", protect_file},
 	{"protect-written", protect_written},
+	{"map-both", map_both},
+	{"protect-both", protect_both},
 	{"anonymous-exec", anonymous},
 	{"anonymous-later", anonymous_later},
 	{"memfd-map", map_memfd},
