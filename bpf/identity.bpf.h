@@ -9,7 +9,9 @@
  *                     can be skipped (recursion, busy storage), so it is never the only line: isod
  *                     asks whether the label is there before the process may go on, and an exec in
  *                     a bound cgroup without a label is refused (exec.bpf.h).
- * task_free           counts the sandbox's tasks down.
+ * sched_process_exit  counts the sandbox's tasks down, in the task's own context: on 6.1 task storage
+ *                     cannot be had in task_free when that interrupts another program of ours.
+ * task_free           counts down what did not come there: a fork that failed, a skipped tracepoint.
  *
  * Cannot see: a process that was moved into a bound cgroup by root. Binding a populated cgroup is
  * refused; entering one is refused at its first exec.
@@ -95,7 +97,9 @@ int BPF_PROG(iso_task_alloc, struct task_struct *task, unsigned long clone_flags
 
 	if (!mine)
 		return 0;
-	child = *mine;
+	child.sandbox = mine->sandbox;
+	child.exec = mine->exec;
+	child.role = mine->role;
 	if (child.role == ISO_ROLE_AGENT) {
 		/* isod's threads are the agent; what it forks is nobody until it is labelled */
 		if (!(clone_flags & ISO_CLONE_THREAD))
@@ -142,18 +146,28 @@ int BPF_PROG(iso_process_fork, struct task_struct *parent, struct task_struct *c
 	return 0;
 }
 
+static __always_inline void iso_count_down(struct iso_label *label)
+{
+	if (!label || label->ended)
+		return;
+	label->ended = 1;
+	if (label->role == ISO_ROLE_AGENT)
+		iso_agent_counted(-1);
+	else
+		iso_task_counted(label->sandbox, -1);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(iso_process_exit, struct task_struct *task)
+{
+	iso_count_down(iso_current());
+	return 0;
+}
+
 SEC("lsm/task_free")
 int BPF_PROG(iso_task_free, struct task_struct *task)
 {
-	struct iso_label *label = iso_label_of(task);
-
-	if (!label)
-		return 0;
-	if (label->role == ISO_ROLE_AGENT) {
-		iso_agent_counted(-1);
-		return 0;
-	}
-	iso_task_counted(label->sandbox, -1);
+	iso_count_down(iso_label_of(task));
 	return 0;
 }
 

@@ -80,7 +80,7 @@ struct iso_label {
 	__u32 role;
 	__u32 read_only; /* rule of the read-only mount that the open at hand ran into */
 	__u32 refused;	 /* a hook refused during the system call at hand, and said so */
-	__u32 pad;
+	__u32 ended;	 /* the task has been counted down */
 };
 
 struct iso_sandbox {

@@ -212,7 +212,7 @@ static void every_task_is_counted_down(void)
 	pid_t pid;
 
 	REQUIRE(two_files(&r), "no sandbox");
-	CHECK_EQUAL(rig_ask(&r, "forks 300"), 0);
+	CHECK_EQUAL(rig_ask(&r, "forks 2000"), 0);
 	CHECK_EQUAL(rig_ask(&r, "thread open " OPEN_FILE " r"), 0);
 	CHECK_EQUAL(rig_ask(&r, "double-fork open " OPEN_FILE " r"), 0);
 	CHECK_EQUAL(rig_ask(&r, "vfork open " OPEN_FILE " r"), 0);
