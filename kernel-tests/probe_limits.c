@@ -3,6 +3,7 @@
 #include "probe.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,16 @@ static int processes(char **w)
 	return e;
 }
 
+/* Processes that make processes, for ever. */
+static int bomb(char **w)
+{
+	(void)w;
+	for (;;)
+		if (fork() < 0)
+			sched_yield();
+	return 0;
+}
+
 /* Memory that is touched, in a child, until the group is ended for it. */
 static int memory(char **w)
 {
@@ -147,7 +158,7 @@ static int leave(char **w)
 const struct probe_verb probe_limits_verbs[] = {
 	{"fill", fill},	       {"fill-inodes", fill_inodes},
 	{"many-files", files}, {"many-processes", processes},
-	{"memory", memory},    {"talk", talk},
-	{"stay", stay},	       {"leave", leave},
-	{NULL, NULL},
+	{"bomb", bomb},	       {"memory", memory},
+	{"talk", talk},	       {"stay", stay},
+	{"leave", leave},      {NULL, NULL},
 };

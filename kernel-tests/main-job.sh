@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The main job in a guest: tools/demo/job.sh on the real project of the guest's image, and what a
+# SOC may expect of it beyond that: a clean build is quiet, and its event stream holds.
+
+set -euo pipefail
+# shellcheck source=kernel-tests/lib.sh
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
+work=$(mktemp -d)
+source=/usr/src/isoctl-real/zlib
+
+job() {
+	tools/demo/job.sh --bin "$GUEST_BUILD" --source "$source" --out "$work/out"
+}
+
+# Refusals of the build, from its result document: 5 at most, and none lost.
+quiet() {
+	local denials
+	cp "$work/out/build.json" "$work/"
+	denials=$(result build events.denials)
+	is "lost events" "$(result build events.lost)" 0 || return 1
+	if ((denials > 5)); then
+		echo "  the clean build was refused $denials times"
+		result build refusals
+		return 1
+	fi
+}
+
+settled() {
+	is "settled" "$(result build settled)" true
+}
+
+verdict main-job job
+verdict clean-build-is-quiet quiet
+verdict settled settled
+verdict events-verify "$isoctl" events verify /var/log/isoctl/events.ndjson
+verdict source-clean is "git status of the source" "$(git -C "$source" status --porcelain)" ""
+verdict nothing-left nothing_left
+summary main-job
