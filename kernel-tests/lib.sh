@@ -19,6 +19,22 @@ iso_host() {
 	chmod 755 /usr/local/lib/iso-script
 }
 
+# An isod that stays for all runs of the script: each would load the BPF object anew otherwise.
+iso_agent() {
+	local until=$((SECONDS + 120))
+	"$bin/isod" >"$work/isod.log" 2>&1 </dev/null &
+	iso_agent_pid=$!
+	trap 'kill "$iso_agent_pid"' EXIT
+	while ((SECONDS < until)); do
+		if "$isoctl" ps >/dev/null 2>&1; then
+			return 0
+		fi
+	done
+	cat "$work/isod.log"
+	echo "  isod does not answer"
+	return 1
+}
+
 # verdict NAME COMMAND…: PASS when the command succeeds.
 verdict() {
 	local name=$1

@@ -113,6 +113,7 @@ left_at_the_end() {
 }
 
 iso_host
+verdict agent iso_agent
 verdict statuses statuses
 verdict invalid-manifest invalid
 verdict deadline deadline
