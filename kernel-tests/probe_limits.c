@@ -152,6 +152,9 @@ static int leave(char **w)
 			syscall(SYS_close_range, 0, ~0u, 0);
 		stay(w);
 	}
+	/* in between is no survivor: it has a parent until its end */
+	if (pid > 0 && !strcmp(w[0], "double"))
+		waitpid(pid, NULL, 0);
 	return pid < 0 ? errno : 0;
 }
 
