@@ -9,6 +9,7 @@
 #include "common/cleanup.h"
 #include "common/log.h"
 #include "isod/daemon.h"
+#include "run/trees.h"
 #include "run/interfaces.h"
 
 static const char *text(json_t *parameters, const char *name)
@@ -224,6 +225,14 @@ static void launch_method(struct iso_connection *c, json_t *parameters, struct i
 		return;
 	}
 	fds->count = 0; /* all of them are taken */
+	if (run->capture->caller.uid != 0 &&
+	    iso_trees_verify(run->capture->policy, order, &failure) < 0) {
+		for (size_t i = 0; i < count; i++)
+			iso_close_fd(&order[i]);
+		iso_supervise_stop(run, ISO_STOP_SETUP_FAILURE, true);
+		iso_reply_failure(c, &failure);
+		return;
+	}
 	if (iso_supervise_launch(run, order, count, pipes, &failure) < 0) {
 		iso_supervise_stop(run, ISO_STOP_SETUP_FAILURE, true);
 		iso_reply_failure(c, &failure);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -118,5 +119,34 @@ int iso_trees_open(const struct iso_policy *policy, struct iso_fds *ret, size_t 
 				"more than %d host paths and inputs", ISO_VARLINK_FDS_MAX);
 	if (r < 0)
 		iso_fds_close(ret);
+	return r;
+}
+
+static int verify_one(int fd, const char *path, struct iso_failure *f)
+{
+	char name[32], real[PATH_MAX];
+	ssize_t n;
+
+	snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+	n = readlink(name, real, sizeof real);
+	if (n < 0)
+		return refuse(f, -errno, "cannot tell where it lies:", path, "try again");
+	if ((size_t)n == strlen(path) && !memcmp(real, path, (size_t)n))
+		return 0;
+	return refuse(f, -EXDEV, "a link is on the way, or something else was sent, for", path,
+		      "name the real path: a ceiling bounds callers by path");
+}
+
+int iso_trees_verify(const struct iso_policy *policy, const int *fds, struct iso_failure *f)
+{
+	const struct iso_manifest *m = policy->manifest;
+	size_t next = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < policy->tree_count; i++)
+		if (policy->trees[i].kind == ISO_TREE_HOST)
+			r = verify_one(fds[next++], policy->trees[i].path, f);
+	for (size_t i = 0; r == 0 && i < m->filesystem.input_count; i++)
+		r = verify_one(fds[next++], m->filesystem.inputs[i].source, f);
 	return r;
 }

@@ -15,4 +15,13 @@
 int iso_trees_open(const struct iso_policy *policy, struct iso_fds *ret, size_t *ret_host_count,
 		   struct iso_failure *f);
 
+/*
+ * Are these descriptors, in that order, the objects whose paths the manifest names? A ceiling
+ * bounds callers by path, so what they send must lie where it says and not behind a link (proc(5):
+ * /proc/self/fd). -EXDEV with *f when one does not. A caller with a mount namespace of its own can
+ * make a path say anything; the sandbox layer clones no mount of another namespace, and an input is
+ * copied with the caller's rights alone.
+ */
+int iso_trees_verify(const struct iso_policy *policy, const int *fds, struct iso_failure *f);
+
 #endif
