@@ -9,9 +9,9 @@
  *                     can be skipped (recursion, busy storage), so it is never the only line: isod
  *                     asks whether the label is there before the process may go on, and an exec in
  *                     a bound cgroup without a label is refused (exec.bpf.h).
- * sched_process_exit  counts the sandbox's tasks down, in the task's own context: on 6.1 task storage
- *                     cannot be had in task_free when that interrupts another program of ours.
- * task_free           counts down what did not come there: a fork that failed, a skipped tracepoint.
+ * sched_process_exit  counts the sandbox's tasks down, in the task's own context: on 6.1 task
+ * storage cannot be had in task_free when that interrupts another program of ours. task_free counts
+ * down what did not come there: a fork that failed, a skipped tracepoint.
  *
  * Cannot see: a process that was moved into a bound cgroup by root. Binding a populated cgroup is
  * refused; entering one is refused at its first exec.
@@ -26,6 +26,44 @@ static __always_inline struct iso_label *iso_label_of(struct task_struct *task)
 	return bpf_task_storage_get(&iso_labels, task, 0, 0);
 }
 
+/* Sandbox that the task's nearest bound ancestor cgroup belongs to, or 0. */
+static __noinline __u64 iso_bound_cgroup(struct task_struct *task)
+{
+	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+
+	for (int i = 0; i < ISO_CGROUP_LEVELS && group; i++) {
+		__u64 id = BPF_CORE_READ(group, kn, id);
+		__u64 *sandbox = bpf_map_lookup_elem(&iso_cgroups, &id);
+
+		if (sandbox)
+			return *sandbox;
+		/* self is the first member: a cgroup's address is its own css's */
+		group = (struct cgroup *)BPF_CORE_READ(group, self.parent);
+	}
+	return 0;
+}
+
+/*
+ * The label of a task that has one, or may have one and cannot be asked. Task storage answers
+ * nothing while another program of ours is in it on this processor (6.1: bpf_task_storage_trylock;
+ * preemption, interrupts): an unanswered task in a bound cgroup is taken for one of a sandbox that
+ * is not there, to which everything is refused. Only tasks that have some storage come this far.
+ */
+static __noinline struct iso_label *iso_unanswered(struct task_struct *task)
+{
+	struct iso_globals *g = iso_globals();
+	struct iso_label *nobody;
+	__u32 zero = 0;
+
+	if (!g || !g->bound || !iso_bound_cgroup(task))
+		return 0;
+	iso_count(ISO_COUNT_LABEL_FAILED);
+	nobody = bpf_map_lookup_elem(&iso_nobody, &zero);
+	if (nobody)
+		nobody->sandbox = ISO_NOBODY;
+	return nobody;
+}
+
 /*
  * A task without any task storage has no label: asked first, because it is true of nearly every
  * task of a host and costs one load. The label is there before its task runs, and stays.
@@ -33,8 +71,12 @@ static __always_inline struct iso_label *iso_label_of(struct task_struct *task)
 static __always_inline struct iso_label *iso_current(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+	struct iso_label *label;
 
-	return task->bpf_storage ? iso_label_of(task) : 0;
+	if (!task->bpf_storage)
+		return 0;
+	label = iso_label_of(task);
+	return label ? label : iso_unanswered(task);
 }
 
 /* Label of the current task when it belongs to a sandbox; NULL for everyone else on the host. */
@@ -55,23 +97,6 @@ static __always_inline bool iso_building(struct iso_label *label, struct iso_san
 {
 	return sb && sb->state == ISO_STATE_BUILDING &&
 	       (label->role == ISO_ROLE_BUILD || label->role == ISO_ROLE_INIT);
-}
-
-/* Sandbox that the task's nearest bound ancestor cgroup belongs to, or 0. */
-static __noinline __u64 iso_bound_cgroup(struct task_struct *task)
-{
-	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
-
-	for (int i = 0; i < ISO_CGROUP_LEVELS && group; i++) {
-		__u64 id = BPF_CORE_READ(group, kn, id);
-		__u64 *sandbox = bpf_map_lookup_elem(&iso_cgroups, &id);
-
-		if (sandbox)
-			return *sandbox;
-		/* self is the first member: a cgroup's address is its own css's */
-		group = (struct cgroup *)BPF_CORE_READ(group, self.parent);
-	}
-	return 0;
 }
 
 static __always_inline void iso_task_counted(__u64 sandbox, __s64 by)
@@ -97,6 +122,8 @@ int BPF_PROG(iso_task_alloc, struct task_struct *task, unsigned long clone_flags
 
 	if (!mine)
 		return 0;
+	if (mine->sandbox == ISO_NOBODY)
+		return iso_refuse(ENOMEM);
 	child.sandbox = mine->sandbox;
 	child.exec = mine->exec;
 	child.role = mine->role;

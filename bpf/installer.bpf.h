@@ -87,7 +87,7 @@ static __always_inline int iso_do_begin(const struct iso_command *c)
 	struct cgroup *group = iso_cgroup_at(c->fd);
 	int r;
 
-	if (!g || !c->sandbox || !c->value || c->arg & ISO_SB_TORN)
+	if (!g || !c->sandbox || c->sandbox == ISO_NOBODY || !c->value || c->arg & ISO_SB_TORN)
 		return -EINVAL;
 	if (!group)
 		return -EBADF;

@@ -27,6 +27,16 @@ struct {
 	__type(value, struct iso_label);
 } iso_labels SEC(".maps");
 
+/* The label of whoever cannot be asked for one (identity.bpf.h): of a sandbox that never is. */
+#define ISO_NOBODY (~0ull)
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct iso_label);
+} iso_nobody SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
