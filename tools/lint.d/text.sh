@@ -3,18 +3,34 @@
 #
 # Checks on lines of text.
 
+# One grep over all files, not a few processes for each.
 check_spdx() {
-	local file want got
-	lint_files spdx | while read -r file; do
-		case $file in
-		*.json) continue ;; # JSON has no comments
-		bpf/*.c | bpf/*.h | bpf/*.def) want='GPL-2.0-only OR BSD-2-Clause' ;;
-		*) want=BSD-2-Clause ;;
-		esac
-		got=$(sed -n '1,5s/.*SPDX-License-Identifier: \([^*>]*\).*/\1/p' "$file" | sed 's/ *-*$//')
-		[[ $got == "$want" ]] ||
-			lint_found "$file" 1 "licence is \"$got\"; its first lines must say SPDX-License-Identifier: $want"
-	done
+	local -a files
+	mapfile -t files < <(lint_files spdx ':!*.json') # JSON has no comments
+	{
+		printf '%s\n' "${files[@]}"
+		grep -nHm1 'SPDX-License-Identifier: ' -- "${files[@]}" || [[ $? == 1 ]]
+	} | awk '
+		!/:[0-9]+:/ { order[NR] = $0; next }
+		{
+			split($0, part, ":")
+			name = $0
+			sub(/.*SPDX-License-Identifier: */, "", name)
+			sub(/ *(\*\/|-->).*$/, "", name)
+			if (part[2] <= 5)
+				licence[part[1]] = name
+		}
+		END {
+			for (i = 1; i in order; i++) {
+				file = order[i]
+				want = "BSD-2-Clause"
+				if (file ~ /^bpf\/.*\.(c|h|def)$/)
+					want = "GPL-2.0-only OR BSD-2-Clause"
+				if (licence[file] != want)
+					print file ":1: licence is \"" licence[file] \
+						"\"; its first lines must say SPDX-License-Identifier: " want
+			}
+		}'
 }
 
 check_whitespace() {
@@ -23,10 +39,9 @@ check_whitespace() {
 	mapfile -t files < <(lint_files whitespace)
 	lint_grep whitespace '[[:blank:]]$' 'blanks at the end of the line; remove them' "${files[@]}"
 	lint_grep whitespace $'\r' 'carriage return; end lines in a newline alone' "${files[@]}"
-	for file in "${files[@]}"; do
-		[[ -s $file ]] || continue
-		[[ -z $(tail -c 1 "$file" | tr -d '\n') ]] ||
-			lint_found "$file" "$(wc -l <"$file")" 'no newline at the end; add one'
+	# With -z the whole of a text is one record.
+	{ grep -LzP '(\n|^)\z' -- "${files[@]}" || [[ $? == 1 ]]; } | while read -r file; do
+		[[ ! -s $file ]] || lint_found "$file" "$(wc -l <"$file")" 'no newline at the end; add one'
 	done
 }
 

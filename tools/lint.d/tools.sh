@@ -34,7 +34,7 @@ check_tidy() {
 		echo "tools/lint: $lint_build/compile_commands.json is missing; run cmake --preset dev && cmake --build --preset dev"
 		exit 1
 	}
-	lint_files tidy 'userspace/*.c' 'kernel-tests/*.c' 'man/*.c' | python3 "$lint_here/tidy.py" "$lint_build"
+	lint_files tidy 'userspace/*.c' 'kernel-tests/*.c' 'man/*.c' ':!*.bpf.c' | python3 "$lint_here/tidy.py" "$lint_build"
 }
 
 # The pages that are built from man/, and those that lie there as they are. Whether a page that

@@ -5,7 +5,14 @@
 
 check_tracked() {
 	local file
-	lint_files tracked | while read -r file; do
+	local -a files
+	mapfile -t files < <(lint_files tracked)
+	# What has no line at all, by the rules of text, is empty or binary.
+	{ grep -LI '' -- "${files[@]}" || [[ $? == 1 ]]; } | while read -r file; do
+		[[ ! -s $file ]] ||
+			lint_found "$file" 1 'is binary; make it at build time, or give a reason in allow.txt'
+	done
+	printf '%s\n' "${files[@]}" | while read -r file; do
 		[[ $file =~ ^[A-Za-z0-9._/@+-]+$ ]] ||
 			lint_found "$file" 1 'name has other characters than A-Za-z0-9._/@+-; rename it'
 		case $file in
@@ -14,8 +21,6 @@ check_tracked() {
 			lint_found "$file" 1 'looks generated; make it at build time, do not track it'
 			;;
 		esac
-		[[ ! -s $file ]] || grep -qI '' "$file" ||
-			lint_found "$file" 1 'is binary; make it at build time, or give a reason in allow.txt'
 	done
 }
 

@@ -108,11 +108,14 @@ static int probe_cgroup_kill(void)
 {
 	ISO_AUTO_FREE char *release = NULL;
 	int r = iso_read_file(AT_FDCWD, "/proc/sys/kernel/osrelease", 256, &release, NULL);
-	int major = 0, minor = 0;
+	long major, minor;
+	char *end;
 
 	if (r)
 		return r;
-	if (sscanf(release, "%d.%d", &major, &minor) != 2)
+	major = strtol(release, &end, 10);
+	minor = *end == '.' ? strtol(end + 1, NULL, 10) : -1;
+	if (minor < 0)
 		return -EINVAL;
 	return major > 5 || (major == 5 && minor >= 14) ? 0 : -ENOSYS;
 }

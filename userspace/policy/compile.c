@@ -362,9 +362,11 @@ static int make_protect_rules(struct compiler *c, size_t input)
 			iso_strings_add(&c->strings, "/filesystem/inputs/%zu/protect", input);
 		const char *path = iso_strings_add(&c->strings, "%s/%s", in->target, sorted[i]);
 
-		if (!path || !pointer)
+		if (!path || !pointer) {
 			r = no_memory(c);
-		else if (!settled(c, path))
+			break;
+		}
+		if (!settled(c, path))
 			r = hold_ancestors(c, in->target, path, pointer);
 		if (!r && !settled(c, path) && !rule_at(c, path))
 			r = add_rule(c, (struct iso_policy_rule){.kind = ISO_RULE_PROTECT,
