@@ -29,7 +29,9 @@ running() {
 
 # Processes of a sandbox: the task and its pid 1.
 gone() {
-	! pgrep -f "^$probe" >/dev/null && ! pgrep -x isoinit >/dev/null
+	if pgrep -f "^$probe" >/dev/null || pgrep -x isoinit >/dev/null; then
+		return 1
+	fi
 }
 
 started() {
