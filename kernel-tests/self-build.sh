@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # In a guest with the build image: policies/self-build.json builds this repository's release preset
-# and runs its unit label, sealed. Everything must pass, with at most five events.
+# and runs its unit label, sealed. Everything must pass. What is refused is shown and not bounded:
+# some of the unit tests try what they may not.
 
 set -euo pipefail
 
 isoctl=$GUEST_BUILD/bin/isoctl
 source=/srv/isoctl
 work=/tmp/self-build
-events_max=5
 
 mkdir -p "$source" "$work"
 tar --exclude=./build -C /isoctl -cf - . | tar -C "$source" -xf -
@@ -30,15 +30,9 @@ if [[ $status != 0 ]]; then
 	exit 1
 fi
 "$isoctl" events --format text
-records=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["events"]["records"])' \
-	"$work/result.json")
-if ((records > events_max)); then
-	echo "FAIL self-build: $records events, at most $events_max expected"
-	exit 1
-fi
 if [[ -n $(git -C "$source" status --porcelain) ]]; then
 	git -C "$source" status --short
 	echo "FAIL self-build: the source changed"
 	exit 1
 fi
-echo "PASS self-build: $records events"
+echo "PASS self-build"
