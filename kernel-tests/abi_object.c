@@ -65,9 +65,9 @@ static const struct structure structures[] = {
 /* The structure in the object's own BTF, or in that of the type carrier. */
 static const struct btf_type *find_structure(const char *name, const struct btf **ret)
 {
-	const struct btf *places[] = {object_btf, types_btf};
+	const struct btf *places[2] = {object_btf, types_btf};
 
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+	for (size_t i = 0; i < 2; i++) {
 		int id = btf__find_by_name_kind(places[i], name, BTF_KIND_STRUCT);
 
 		if (id > 0) {
@@ -100,7 +100,10 @@ static void compare_structure(const struct structure *want)
 	const struct btf *btf = NULL;
 	const struct btf_type *t = find_structure(want->name, &btf);
 
-	REQUIRE(t, "struct %s is in no BTF of ours", want->name);
+	if (!t) {
+		CHECK(t, "struct %s is in no BTF of ours", want->name);
+		return;
+	}
 	CHECK(t->size == want->size, "struct %s: %u bytes in the object, %zu here", want->name,
 	      t->size, want->size);
 	CHECK(btf_vlen(t) == count_fields(want->name),

@@ -113,21 +113,20 @@ static int read_events(const char *path)
 static int read_output(const char *variant, const char *path)
 {
 	FILE *f = fopen(path, "re");
-	char *line = NULL, name[128];
+	char *line = NULL, name[128], verdict[16];
 	size_t size = 0;
-	int got;
 
 	if (!f)
 		return -1;
 	while (getline(&line, &size, f) > 0) {
-		if (sscanf(line, "case %127s %d", name, &got) != 2) {
+		if (sscanf(line, "case %127s %15s", name, verdict) != 2) {
 			printf("  the probe says: %s", line);
 			continue;
 		}
 		for (size_t i = 0; i < iso_case_count; i++)
 			if (!strcmp(iso_case_rows[i].variant, variant) &&
 			    !strcmp(iso_case_rows[i].name, name))
-				verdicts[i] = got;
+				verdicts[i] = (int)strtol(verdict, NULL, 10);
 	}
 	free(line);
 	fclose(f);

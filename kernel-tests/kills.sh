@@ -9,20 +9,6 @@ set -euo pipefail
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
 work=$(mktemp -d)
 manifest=$tests/manifest-limits.json
-patience=300 # seconds: an emulated machine that is busy loads the BPF object in a minute
-mkfifo "$work/never"
-
-# until_true COMMAND…: asks again until it succeeds, or patience is over. What it waits for gives no
-# sign that a script could wait on.
-until_true() {
-	local until=$((SECONDS + patience))
-	while ((SECONDS < until)); do
-		"$@" && return 0
-		read -rt 0.1 <>"$work/never" || [[ $? -gt 128 ]]
-	done
-	return 1
-}
-
 running() {
 	pgrep -f "^$probe stay" >/dev/null
 }

@@ -19,17 +19,32 @@ iso_host() {
 	chmod 755 /usr/local/lib/iso-script
 }
 
+patience=300 # seconds: an emulated machine that is busy loads the BPF object in a minute
+
+# until_true COMMAND…: asks again until it succeeds, or patience is over. What it waits for gives no
+# sign that a script could wait on.
+until_true() {
+	local until=$((SECONDS + patience))
+	while ((SECONDS < until)); do
+		"$@" && return 0
+		[[ -p $work/never ]] || mkfifo "$work/never"
+		read -rt 0.1 <>"$work/never" || [[ $? -gt 128 ]]
+	done
+	return 1
+}
+
+answers() {
+	"$isoctl" ps >/dev/null 2>&1
+}
+
 # An isod that stays for all runs of the script: each would load the BPF object anew otherwise.
 iso_agent() {
-	local until=$((SECONDS + 120))
 	"$bin/isod" >"$work/isod.log" 2>&1 </dev/null &
 	iso_agent_pid=$!
 	trap 'kill "$iso_agent_pid"' EXIT
-	while ((SECONDS < until)); do
-		if "$isoctl" ps >/dev/null 2>&1; then
-			return 0
-		fi
-	done
+	if until_true answers; then
+		return 0
+	fi
 	cat "$work/isod.log"
 	echo "  isod does not answer"
 	return 1

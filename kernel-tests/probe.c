@@ -54,7 +54,7 @@ int probe_copy(const char *from, const char *to)
 
 static int perform(char **words)
 {
-	for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+	for (size_t t = 0; tables[t]; t++)
 		for (const struct probe_verb *v = tables[t]; v->name; v++)
 			if (!strcmp(v->name, words[0]))
 				return v->run(words + 1);

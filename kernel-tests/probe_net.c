@@ -208,10 +208,15 @@ static int tcp_loop(char **w)
 	return e;
 }
 
+static int number(const char *text)
+{
+	return text ? (int)strtol(text, NULL, 10) : 0;
+}
+
 /* socket FAMILY TYPE PROTOCOL, as numbers. */
 static int make(char **w)
 {
-	int fd = socket(atoi(w[0]), atoi(w[1]), w[2] ? atoi(w[2]) : 0), e = probe_errno(fd);
+	int fd = socket(number(w[0]), number(w[1]), number(w[2])), e = probe_errno(fd);
 
 	close(fd);
 	return e;

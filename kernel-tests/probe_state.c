@@ -19,6 +19,11 @@ static int as_it_must(int ok)
 	return ok ? 0 : EBADE;
 }
 
+static long number(const char *text)
+{
+	return strtol(text, NULL, 10);
+}
+
 /* Nothing but 0, 1, 2 and the descriptor that looks. Far numbers too. */
 static int descriptors(char **w)
 {
@@ -29,7 +34,7 @@ static int descriptors(char **w)
 	if (!d)
 		return CANNOT;
 	for (struct dirent *e; (e = readdir(d));)
-		if (*e->d_name != '.' && atoi(e->d_name) > 2 && atoi(e->d_name) != dirfd(d))
+		if (*e->d_name != '.' && number(e->d_name) > 2 && number(e->d_name) != dirfd(d))
 			others++;
 	closedir(d);
 	for (int fd = 3; fd < 65536; fd++)
@@ -167,7 +172,7 @@ static int processes(char **w)
 	if (!d)
 		return CANNOT;
 	for (struct dirent *e; (e = readdir(d));)
-		n += atoi(e->d_name) > 0;
+		n += number(e->d_name) > 0;
 	closedir(d);
 	return as_it_must(n > 0 && n < 6);
 }

@@ -122,7 +122,7 @@ static bool tell_path(struct rig *r)
 
 bool rig_launch(struct rig *r)
 {
-	int memfd = launcher(), commands[2], answers[2], go[2];
+	int memfd = launcher(), commands[2] = {-1, -1}, answers[2] = {-1, -1}, go[2] = {-1, -1};
 
 	if (!CHECK(memfd >= 0 && !pipe2(commands, O_CLOEXEC) && !pipe2(answers, O_CLOEXEC) &&
 			   !pipe2(go, O_CLOEXEC),
@@ -226,6 +226,7 @@ int rig_ask(struct rig *r, const char *format, ...)
 	int n;
 
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it has been started */
 	n = vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	if (n <= 0 || n >= (int)sizeof text || write(r->commands, text, (size_t)n + 1) != n + 1)

@@ -98,7 +98,7 @@ static void label_survives_a_move(void)
 /* Somebody that root moves in has no label, so it may execute nothing. */
 static void moved_in_cannot_execute(void)
 {
-	int ready[2], status;
+	int ready[2] = {-1, -1}, status;
 	struct rig r;
 	pid_t pid;
 	char c;

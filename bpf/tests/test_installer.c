@@ -37,7 +37,7 @@ static void begin_arguments(void)
 
 static void begin_twice(void)
 {
-	struct rig r;
+	struct rig r = {};
 	char path[64];
 	int other = rig_new_cgroup(path);
 
@@ -55,7 +55,7 @@ static void begin_twice(void)
 static void begin_populated(void)
 {
 	char path[64];
-	int group = rig_new_cgroup(path), gate[2];
+	int group = rig_new_cgroup(path), gate[2] = {-1, -1};
 	uint64_t id = rig_new_id();
 	pid_t pid;
 	char c;
@@ -127,7 +127,7 @@ static void nothing_without_begin(void)
 
 static void rule_arguments(void)
 {
-	struct rig r;
+	struct rig r = {};
 	int fd = open("/tmp", O_PATH | O_CLOEXEC);
 	uint32_t rights = 0, rule = 0;
 
@@ -160,9 +160,9 @@ static void rule_arguments(void)
 
 static void seal_needs_one_task_and_rules(void)
 {
-	struct rig r;
+	struct rig r = {};
 	pid_t second;
-	int gate[2];
+	int gate[2] = {-1, -1};
 	char c;
 
 	REQUIRE(rig_begin(&r, 0, RIG_RATE) && rig_rule(&r, "/", ISO_RIGHTS_ALL, RIG_BASE),
@@ -192,8 +192,8 @@ static void seal_needs_one_task_and_rules(void)
 /* The first process alone, before it is isoinit: nothing may be sealed around the builder. */
 static void seal_needs_isoinit(void)
 {
-	struct rig r;
-	int gate[2];
+	struct rig r = {};
+	int gate[2] = {-1, -1};
 	pid_t builder;
 	char c;
 
@@ -215,7 +215,7 @@ static void seal_needs_isoinit(void)
 
 static void sealed_takes_nothing(void)
 {
-	struct rig r;
+	struct rig r = {};
 
 	REQUIRE(rig_prepare(&r, 0, RIG_RATE) && rig_seal(&r), "no sandbox");
 	CHECK_EQUAL(rig_counts(&r).state, ISO_STATE_SEALED);
@@ -230,7 +230,7 @@ static void sealed_takes_nothing(void)
 
 static void remove_waits_for_the_last_task(void)
 {
-	struct rig r;
+	struct rig r = {};
 
 	REQUIRE(rig_prepare(&r, 0, RIG_RATE), "no sandbox");
 	CHECK_EQUAL(iso_kernel_remove(rig_kernel, r.id), -EBUSY);
@@ -246,7 +246,7 @@ static void removal_leaves_nothing(void)
 	int fd = open("/usr", O_PATH | O_CLOEXEC);
 	uint32_t rights, rule;
 	struct iso_sandbox sb;
-	struct rig a, b;
+	struct rig a = {}, b = {};
 
 	REQUIRE(rig_begin(&a, 0, RIG_RATE) && rig_begin(&b, 0, RIG_RATE), "no sandboxes");
 	REQUIRE(rig_rule(&a, "/usr", ISO_READ, 1) && rig_rule(&b, "/usr", ISO_EXEC, 2) &&
@@ -269,7 +269,7 @@ static void removal_leaves_nothing(void)
 
 static void a_number_can_be_used_again(void)
 {
-	struct rig r, again;
+	struct rig r = {}, again;
 
 	REQUIRE(rig_prepare(&r, 0, RIG_RATE) && rig_seal(&r), "no sandbox");
 	rig_end(&r);
@@ -290,7 +290,7 @@ static void ten_thousand_rules(void)
 {
 	uint32_t rights, rule;
 	char path[64];
-	struct rig r;
+	struct rig r = {};
 	int fd = -1;
 
 	REQUIRE(rig_tree() && rig_begin(&r, 0, RIG_RATE), "no sandbox");
@@ -359,7 +359,7 @@ static int child_claims(void)
 
 static void others_may_not_call(void)
 {
-	struct rig r;
+	struct rig r = {};
 
 	REQUIRE(rig_begin(&r, 0, RIG_RATE), "no sandbox");
 	child_id = r.id;
