@@ -244,21 +244,36 @@ static __always_inline void iso_event_send(struct iso_event *e)
 	bpf_ringbuf_submit(e, waiting > ISO_WAKE_BYTES ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP);
 }
 
-/* Says that `why` happened at one or two places, and gives the hook its error. */
-static __noinline int iso_refuse_at(struct iso_label *label, struct iso_refusal *why,
-				    struct iso_place *place, struct iso_place *place2)
+/*
+ * Says that `why` happened at one or two places. What is said is a global function, here and in
+ * net.bpf.h and vfs.bpf.h: the verifier goes through it once for each program and not once for each
+ * reason and place that a program can name. The verdict is never its return value.
+ */
+__noinline int iso_say_refusal(struct iso_label *label, struct iso_refusal *why,
+			       struct iso_place *place, struct iso_place *place2)
 {
-	struct iso_event *e = iso_event_start(label, why);
+	struct iso_event *e;
 
-	if (e) {
-		if (place) {
-			iso_event_object(e, place->dentry);
-			iso_path_build(&e->path, place);
-		}
-		if (place2)
-			iso_path_build(&e->path2, place2);
-		iso_event_send(e);
+	if (!label || !why)
+		return 0;
+	e = iso_event_start(label, why);
+	if (!e)
+		return 0;
+	if (place) {
+		iso_event_object(e, place->dentry);
+		iso_path_build(&e->path, place);
 	}
+	if (place2)
+		iso_path_build(&e->path2, place2);
+	iso_event_send(e);
+	return 0;
+}
+
+/* Says it and gives the hook its error. */
+static __always_inline int iso_refuse_at(struct iso_label *label, struct iso_refusal *why,
+					 struct iso_place *place, struct iso_place *place2)
+{
+	iso_say_refusal(label, why, place, place2);
 	return iso_refuse(why->error);
 }
 

@@ -154,7 +154,7 @@ static __always_inline int iso_dentry_hook(__u32 hook, struct dentry *dentry)
 	struct iso_question q = {
 		.label = iso_inside(), .hook = hook, .kind = ISO_EVENT_FILE, .want = ISO_WRITE};
 
-	return q.label ? iso_judge(&q, dentry, 0) : 0;
+	return q.label ? iso_judge_unmounted(&q, dentry) : 0;
 }
 
 SEC("?lsm/inode_setattr")

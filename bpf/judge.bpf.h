@@ -69,7 +69,7 @@ static __always_inline __u32 iso_verdict(struct iso_walk *w, struct dentry *star
 {
 	switch (w->end) {
 	case ISO_WALK_RULE:
-		if (w->proc && w->rights)
+		if (w->magic == ISO_PROC_SUPER_MAGIC && w->rights)
 			return iso_proc_allows(start, want) ? 0 : ISO_REASON_PROC;
 		return (w->rights & want) == want ? 0 : ISO_REASON_RIGHTS;
 	case ISO_WALK_ANONYMOUS:
@@ -120,20 +120,29 @@ static __always_inline int iso_answer(const struct iso_question *q, __u32 reason
 	return iso_refuse_at(q->label, &why, place, place2);
 }
 
+/* True when a walk must answer; else *reason does, 0 while the builder is at work. */
+static __always_inline bool iso_must_walk(const struct iso_question *q, struct iso_walk *w,
+					  __u32 *reason)
+{
+	struct iso_sandbox *sb = iso_sandbox_of(q->label->sandbox);
+
+	w->sandbox = q->label->sandbox;
+	*reason = 0;
+	if (iso_building(q->label, sb))
+		return false;
+	*reason = iso_shut(sb);
+	return !*reason;
+}
+
 /* Judges one place from BTF pointers. 0 or a negative errno, said as an event. */
 static __always_inline int iso_judge(const struct iso_question *q, struct dentry *dentry,
 				     struct vfsmount *mnt)
 {
-	struct iso_sandbox *sb = iso_sandbox_of(q->label->sandbox);
 	struct iso_place place = {dentry, mnt};
 	struct iso_walk w = {};
 	__u32 reason;
 
-	if (iso_building(q->label, sb))
-		return 0;
-	reason = iso_shut(sb);
-	if (!reason) {
-		w.sandbox = q->label->sandbox;
+	if (iso_must_walk(q, &w, &reason)) {
 		iso_walk_direct(&w, dentry, mnt);
 		if (!q->backing || w.end != ISO_WALK_ANONYMOUS)
 			reason = iso_verdict(&w, dentry, q->want);
@@ -141,20 +150,29 @@ static __always_inline int iso_judge(const struct iso_question *q, struct dentry
 	return iso_answer(q, reason, w.rule, &place, 0);
 }
 
+/* The same for hooks that know no mount. */
+static __always_inline int iso_judge_unmounted(const struct iso_question *q, struct dentry *dentry)
+{
+	struct iso_place place = {dentry, 0};
+	struct iso_walk w = {};
+	__u32 reason;
+
+	if (iso_must_walk(q, &w, &reason)) {
+		iso_walk_unmounted(&w, dentry);
+		reason = iso_verdict(&w, dentry, q->want);
+	}
+	return iso_answer(q, reason, w.rule, &place, 0);
+}
+
 /* The same from a bare address. An overlayfs mapping is judged by the path that was opened. */
 static __always_inline int iso_judge_blind(const struct iso_question *q, struct file *file)
 {
-	struct iso_sandbox *sb = iso_sandbox_of(q->label->sandbox);
 	struct iso_place place = {};
 	struct iso_walk w = {};
 	__u32 reason;
 
 	iso_user_path(file, &place);
-	if (iso_building(q->label, sb))
-		return 0;
-	reason = iso_shut(sb);
-	if (!reason) {
-		w.sandbox = q->label->sandbox;
+	if (iso_must_walk(q, &w, &reason)) {
 		iso_walk_blind(&w, place.dentry, place.mnt);
 		reason = iso_verdict(&w, place.dentry, q->want);
 	}

@@ -28,24 +28,30 @@ struct iso_net {
 	__u8 address[16];
 };
 
-static __noinline int iso_net_refuse(struct iso_net *n, __u32 reason)
+/* Global for the verifier's sake (event.bpf.h). */
+__noinline int iso_say_net(struct iso_label *label, struct iso_net *n, __u32 reason)
 {
-	struct iso_refusal why = {
-		.kind = ISO_EVENT_NET,
-		.hook = n->hook,
-		.reason = reason,
-		.error = EACCES,
-	};
-	struct iso_event *e = iso_event_start(n->label, &why);
+	struct iso_refusal why = {.kind = ISO_EVENT_NET, .reason = reason, .error = EACCES};
+	struct iso_event *e;
 
-	if (e) {
-		e->family = n->family;
-		e->port = n->port;
-		e->protocol = n->protocol;
-		e->type = n->type;
-		__builtin_memcpy(e->address, n->address, sizeof e->address);
-		iso_event_send(e);
-	}
+	if (!label || !n)
+		return 0;
+	why.hook = n->hook;
+	e = iso_event_start(label, &why);
+	if (!e)
+		return 0;
+	e->family = n->family;
+	e->port = n->port;
+	e->protocol = n->protocol;
+	e->type = n->type;
+	__builtin_memcpy(e->address, n->address, sizeof e->address);
+	iso_event_send(e);
+	return 0;
+}
+
+static __always_inline int iso_net_refuse(struct iso_net *n, __u32 reason)
+{
+	iso_say_net(n->label, n, reason);
 	return iso_refuse(EACCES);
 }
 

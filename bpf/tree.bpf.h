@@ -18,18 +18,27 @@
 
 #define ISO_NAME_BYTES 256
 
-/* FNV-1a over a name of at most 255 bytes; false when it cannot be read. */
-static __noinline bool iso_hash_name(struct dentry *dentry, __u64 *hash)
+/*
+ * FNV-1a over a name of at most 255 bytes; 0 when it cannot be read. Global for the verifier's sake
+ * (event.bpf.h).
+ */
+__noinline int iso_hash_name(struct iso_place *place, __u64 *hash)
 {
-	__u32 length = BPF_CORE_READ(dentry, d_name.len);
-	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
 	char text[ISO_NAME_BYTES];
+	const unsigned char *name;
 	__u64 h = ISO_HASH_SEED;
+	struct dentry *dentry;
+	__u32 length;
 
+	if (!place || !hash)
+		return 0;
+	dentry = place->dentry; /* a copy: CO-RE would relocate our own structure */
+	length = BPF_CORE_READ(dentry, d_name.len);
+	name = BPF_CORE_READ(dentry, d_name.name);
 	iso_barrier(length);
 	if (length >= ISO_NAME_BYTES || bpf_probe_read_kernel(text, length, name)) {
 		iso_count(ISO_COUNT_READ_FAILED);
-		return false;
+		return 0;
 	}
 	for (__u32 i = 0; i < ISO_NAME_BYTES - 1; i++) {
 		if (i >= length)
@@ -37,7 +46,7 @@ static __noinline bool iso_hash_name(struct dentry *dentry, __u64 *hash)
 		h = (h ^ (unsigned char)text[i]) * ISO_HASH_PRIME;
 	}
 	*hash = h;
-	return true;
+	return 1;
 }
 
 /* A name rule on this entry: 0, or the reason, with its rule. */
@@ -46,6 +55,7 @@ static __always_inline __u32 iso_name_held(__u64 sandbox, struct dentry *dir, st
 {
 	__u64 inode = (__u64)BPF_CORE_READ(dir, d_inode);
 	struct iso_object *object = bpf_map_lookup_elem(&iso_objects, &inode);
+	struct iso_place entry = {dentry, 0};
 	struct iso_name_key key = {};
 	struct iso_name *name;
 
@@ -53,7 +63,7 @@ static __always_inline __u32 iso_name_held(__u64 sandbox, struct dentry *dir, st
 		return 0;
 	key.sandbox = sandbox;
 	key.object = object->id;
-	if (!iso_hash_name(dentry, &key.hash))
+	if (!iso_hash_name(&entry, &key.hash))
 		return ISO_REASON_UNREADABLE;
 	name = bpf_map_lookup_elem(&iso_names, &key);
 	if (!name)

@@ -43,14 +43,20 @@ struct iso_asked {
 	bool user; /* name is in the task's memory */
 };
 
-/* Says what was asked for; the second path is the start of a relative one. */
-static __noinline int iso_say_asked(struct iso_label *label, struct iso_refusal *why,
-				    struct iso_asked *asked)
+/*
+ * Says what was asked for; the second path is the start of a relative one. Global for the
+ * verifier's sake (event.bpf.h).
+ */
+__noinline int iso_say_asked(struct iso_label *label, struct iso_refusal *why,
+			     struct iso_asked *asked)
 {
-	struct iso_event *e = iso_event_start(label, why);
+	struct iso_event *e;
 	struct iso_place base;
 	long n;
 
+	if (!label || !why || !asked)
+		return 0;
+	e = iso_event_start(label, why);
 	if (!e)
 		return 0;
 	n = asked->user ? bpf_probe_read_user_str(e->path.area, ISO_ASKED_BYTES, asked->name)
@@ -68,32 +74,45 @@ static __noinline int iso_say_asked(struct iso_label *label, struct iso_refusal 
 	return 0;
 }
 
+/* A path on its way through the absent names. */
+struct iso_absent_walk {
+	struct iso_absent_key key;
+	char text[ISO_ASKED_BYTES];
+	char last;
+	__u32 rule;
+};
+
+/* One byte of it; 1: at the end, or at an entry. */
+static long iso_absent_step(__u32 i, struct iso_absent_walk *w)
+{
+	char c = w->text[i & (ISO_ASKED_BYTES - 1)];
+	__u32 *rule;
+
+	if (i && (c == '/' || !c) && w->last != '/') {
+		rule = bpf_map_lookup_elem(&iso_absents, &w->key);
+		if (rule) {
+			w->rule = *rule;
+			return 1;
+		}
+	}
+	if (!c)
+		return 1;
+	if (c == '/' && w->last == '/')
+		return 0;
+	w->key.hash = (w->key.hash ^ (unsigned char)c) * ISO_HASH_PRIME;
+	w->last = c;
+	return 0;
+}
+
 /* Rule of the assert_absent entry that is this absolute path or an ancestor of it; 0: none. */
 static __noinline __u32 iso_absent_rule(__u64 sandbox, const char *name)
 {
-	struct iso_absent_key key = {sandbox, ISO_HASH_SEED};
-	char text[ISO_ASKED_BYTES] = {};
-	__u32 *rule;
-	char last = 0;
+	struct iso_absent_walk w = {.key = {sandbox, ISO_HASH_SEED}};
 
-	if (bpf_probe_read_kernel_str(text, sizeof text, name) < 0 || text[0] != '/')
+	if (bpf_probe_read_kernel_str(w.text, sizeof w.text, name) < 0 || w.text[0] != '/')
 		return 0;
-	for (int i = 0; i < ISO_ASKED_BYTES; i++) {
-		char c = text[i];
-
-		if (i && (c == '/' || !c) && last != '/') {
-			rule = bpf_map_lookup_elem(&iso_absents, &key);
-			if (rule)
-				return *rule;
-		}
-		if (!c)
-			break;
-		if (c == '/' && last == '/')
-			continue;
-		key.hash = (key.hash ^ (unsigned char)c) * ISO_HASH_PRIME;
-		last = c;
-	}
-	return 0;
+	bpf_loop(ISO_ASKED_BYTES, iso_absent_step, &w, 0);
+	return w.rule;
 }
 
 static __always_inline int iso_open_failed(int dfd, struct filename *path,

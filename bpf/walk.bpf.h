@@ -13,7 +13,7 @@
 #ifndef ISO_WALK_BPF_H
 #define ISO_WALK_BPF_H
 
-#define ISO_WALK_DIRECT 64
+#define ISO_WALK_DIRECT 40 /* deeper than most; each level costs isod a little when it starts */
 #define ISO_WALK_LEVELS 4096 /* PATH_MAX / 2 components, and mounts between them */
 
 /* Where a walk ended. */
@@ -23,26 +23,35 @@
 #define ISO_WALK_DEEP	   4u
 #define ISO_WALK_GOES_ON   5u
 
+/* A walk as its caller sees it: where it began, and what it came to. */
 struct iso_walk {
 	struct dentry *dentry;
-	struct dentry *root;
-	struct mount *mount; /* NULL: judged by dentry alone */
+	struct vfsmount *mnt; /* NULL: judged by dentry alone */
 	__u64 sandbox;
+	__u64 magic; /* of the filesystem that it began in */
 	__u32 end;
 	__u32 rights;
 	__u32 rule;
-	__u32 proc; /* it began in procfs */
+	__u32 pad;
 };
 
-static __always_inline struct iso_rule *iso_rule_marked(struct iso_marks *marks, __u64 sandbox,
-							__u64 inode)
+/* The same on its way, over mounts. */
+struct iso_ascent {
+	struct dentry *dentry;
+	struct dentry *root;
+	struct mount *mount;
+	struct iso_walk to;
+};
+
+/*
+ * The rule of this sandbox that hangs on an inode, or NULL. Its own function, so that its stack is
+ * gone afterwards: what is left there makes states that the verifier cannot merge.
+ */
+static __noinline struct iso_rule *iso_rule_of(__u64 sandbox, __u64 inode)
 {
-	struct iso_object *object;
+	struct iso_object *object = bpf_map_lookup_elem(&iso_objects, &inode);
 	struct iso_rule_key key;
 
-	if (marks && !*iso_mark_of(marks, inode))
-		return 0;
-	object = bpf_map_lookup_elem(&iso_objects, &inode);
 	if (!object)
 		return 0;
 	key.sandbox = sandbox;
@@ -50,10 +59,12 @@ static __always_inline struct iso_rule *iso_rule_marked(struct iso_marks *marks,
 	return bpf_map_lookup_elem(&iso_rules, &key);
 }
 
-/* The rule of this sandbox that hangs on an inode, or NULL. */
+/* The same, but for the inodes that no rule hangs on without asking. */
 static __always_inline struct iso_rule *iso_rule_on(__u64 sandbox, __u64 inode)
 {
-	return iso_rule_marked(iso_all_marks(), sandbox, inode);
+	struct iso_marks *marks = iso_all_marks();
+
+	return !marks || *iso_mark_of(marks, inode) ? iso_rule_of(sandbox, inode) : 0;
 }
 
 static __always_inline void iso_walk_found(struct iso_walk *w, const struct iso_rule *rule)
@@ -64,11 +75,8 @@ static __always_inline void iso_walk_found(struct iso_walk *w, const struct iso_
 }
 
 /* What lies above the topmost dentry: a tree without rule, or no tree at all. */
-static __always_inline __u32 iso_walk_top(struct iso_walk *w)
+static __always_inline __u32 iso_walk_top(struct dentry *dentry, struct mount *mount)
 {
-	struct dentry *dentry = w->dentry;
-	struct mount *mount = w->mount;
-
 	if (!mount) {
 		return BPF_CORE_READ(dentry, d_sb, s_flags) & ISO_SB_NOUSER ? ISO_WALK_ANONYMOUS
 									    : ISO_WALK_TOP;
@@ -80,78 +88,92 @@ static __always_inline __u32 iso_walk_top(struct iso_walk *w)
 	return ISO_WALK_TOP;
 }
 
-static long iso_walk_step(__u32 i, struct iso_walk *w)
+static long iso_walk_step(__u32 i, struct iso_ascent *a)
 {
-	struct dentry *dentry = w->dentry, *parent;
-	struct mount *mount = w->mount;
-	struct iso_rule *rule = iso_rule_on(w->sandbox, (__u64)BPF_CORE_READ(dentry, d_inode));
+	struct dentry *dentry = a->dentry, *parent;
+	struct mount *mount = a->mount;
+	struct iso_rule *rule = iso_rule_on(a->to.sandbox, (__u64)BPF_CORE_READ(dentry, d_inode));
 
 	if (rule) {
-		iso_walk_found(w, rule);
+		iso_walk_found(&a->to, rule);
 		return 1;
 	}
-	if (mount && dentry == w->root) {
+	if (mount && dentry == a->root) {
 		struct mount *up = BPF_CORE_READ(mount, mnt_parent);
 
 		if (!up || up == mount) {
-			w->end = iso_walk_top(w);
+			a->to.end = iso_walk_top(dentry, mount);
 			return 1;
 		}
-		w->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
-		w->root = BPF_CORE_READ(up, mnt.mnt_root);
-		w->mount = up;
+		a->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		a->root = BPF_CORE_READ(up, mnt.mnt_root);
+		a->mount = up;
 		return 0;
 	}
 	parent = BPF_CORE_READ(dentry, d_parent);
 	if (!parent || parent == dentry) {
-		w->end = iso_walk_top(w);
+		a->to.end = iso_walk_top(dentry, mount);
 		return 1;
 	}
-	w->dentry = parent;
+	a->dentry = parent;
 	return 0;
 }
 
-static __always_inline void iso_walk_finish(struct iso_walk *w)
+/*
+ * Goes on from w->dentry in w->mnt to the end, wherever that is. Global for the verifier's sake
+ * (event.bpf.h): the direct walk comes here from each of its levels. bpf_loop wants its context on
+ * its caller's own stack.
+ */
+__noinline int iso_walk_on(struct iso_walk *w)
 {
-	w->end = ISO_WALK_GOES_ON;
-	bpf_loop(ISO_WALK_LEVELS, iso_walk_step, w, 0);
-	if (w->end == ISO_WALK_GOES_ON) {
-		w->end = ISO_WALK_DEEP;
+	struct iso_ascent a = {};
+	struct vfsmount *mnt;
+
+	if (!w)
+		return 0;
+	a.to = *w;
+	a.dentry = a.to.dentry;
+	mnt = a.to.mnt; /* a copy: CO-RE would relocate our own structure */
+	if (mnt) {
+		a.mount = iso_mount_of(mnt);
+		a.root = BPF_CORE_READ(mnt, mnt_root);
+	}
+	a.to.end = ISO_WALK_GOES_ON;
+	bpf_loop(ISO_WALK_LEVELS, iso_walk_step, &a, 0);
+	if (a.to.end == ISO_WALK_GOES_ON) {
+		a.to.end = ISO_WALK_DEEP;
 		iso_count(ISO_COUNT_WALK_CAPPED);
 	}
-}
-
-static __always_inline void iso_walk_up(struct iso_walk *w, struct dentry *dentry,
-					struct vfsmount *mnt)
-{
-	w->dentry = dentry;
-	w->mount = mnt ? iso_mount_of(mnt) : 0;
-	w->root = mnt ? BPF_CORE_READ(mnt, mnt_root) : 0;
-	iso_walk_finish(w);
+	*w = a.to;
+	return 0;
 }
 
 /* The walk from addresses that the verifier knows nothing of. */
-static __noinline void iso_walk_blind(struct iso_walk *w, struct dentry *dentry,
-				      struct vfsmount *mnt)
+static __always_inline void iso_walk_blind(struct iso_walk *w, struct dentry *dentry,
+					   struct vfsmount *mnt)
 {
-	w->proc = BPF_CORE_READ(dentry, d_sb, s_magic) == ISO_PROC_SUPER_MAGIC;
-	iso_walk_up(w, dentry, mnt);
+	w->magic = BPF_CORE_READ(dentry, d_sb, s_magic);
+	w->dentry = dentry;
+	w->mnt = mnt;
+	iso_walk_on(w);
 }
 
-/* The walk from BTF pointers; mnt NULL judges by the dentry alone, up to its filesystem's root. */
-static __noinline void iso_walk_direct(struct iso_walk *w, struct dentry *dentry,
-				       struct vfsmount *mnt)
+/* The levels below `root`, and the rest of the way. */
+static __always_inline void iso_walk_up(struct iso_walk *w, struct dentry *dentry,
+					struct dentry *root)
 {
-	struct dentry *root = mnt ? mnt->mnt_root : 0, *parent;
 	struct iso_marks *marks = iso_all_marks();
 	struct iso_rule *rule;
+	struct dentry *parent;
 
-	w->proc = dentry->d_sb->s_magic == ISO_PROC_SUPER_MAGIC;
-	for (int i = 0; i < ISO_WALK_DIRECT; i++) {
-		rule = iso_rule_marked(marks, w->sandbox, (__u64)dentry->d_inode);
-		if (rule) {
-			iso_walk_found(w, rule);
-			return;
+	w->magic = dentry->d_sb->s_magic;
+	for (int i = 0; marks && i < ISO_WALK_DIRECT; i++) {
+		if (*iso_mark_of(marks, (__u64)dentry->d_inode)) {
+			rule = iso_rule_of(w->sandbox, (__u64)dentry->d_inode);
+			if (rule) {
+				iso_walk_found(w, rule);
+				return;
+			}
 		}
 		if (dentry == root)
 			break;
@@ -160,7 +182,23 @@ static __noinline void iso_walk_direct(struct iso_walk *w, struct dentry *dentry
 			break;
 		dentry = parent;
 	}
-	iso_walk_up(w, dentry, mnt);
+	w->dentry = dentry;
+	iso_walk_on(w);
+}
+
+/* The walk from BTF pointers. */
+static __noinline void iso_walk_direct(struct iso_walk *w, struct dentry *dentry,
+				       struct vfsmount *mnt)
+{
+	w->mnt = mnt;
+	iso_walk_up(w, dentry, mnt->mnt_root);
+}
+
+/* The same for hooks that know no mount: up to the root of the dentry's filesystem. */
+static __noinline void iso_walk_unmounted(struct iso_walk *w, struct dentry *dentry)
+{
+	w->mnt = 0;
+	iso_walk_up(w, dentry, 0);
 }
 
 #endif

@@ -9,30 +9,41 @@
 #include "check.h"
 #include "rig.h"
 
-static int suite(const char *name, int argc, char **argv)
-{
-	const struct {
-		const char *name;
-		const struct iso_case *cases;
-		size_t count;
-	} suites[] = {
-		{"installer", rig_installer_cases, rig_installer_count},
-		{"identity", rig_identity_cases, rig_identity_count},
-		{"rules", rig_rule_cases, rig_rule_count},
-		{"events", rig_event_cases, rig_event_count},
-	};
+static const struct suite {
+	const char *name;
+	const struct iso_case *cases;
+	const size_t *count;
+} suites[] = {
+	{"installer", rig_installer_cases, &rig_installer_count},
+	{"identity", rig_identity_cases, &rig_identity_count},
+	{"rules", rig_rule_cases, &rig_rule_count},
+	{"events", rig_event_cases, &rig_event_count},
+	{"cost", rig_cost_cases, &rig_cost_count},
+};
+#define SUITES (sizeof suites / sizeof *suites)
 
-	for (size_t i = 0; i < sizeof suites / sizeof *suites; i++)
-		if (!strcmp(suites[i].name, name))
-			return iso_check_main(suites[i].cases, suites[i].count, argc, argv);
-	printf("no suite is called %s\n", name);
+static int one_suite(int argc, char **argv)
+{
+	for (size_t i = 0; i < SUITES; i++)
+		if (!strcmp(suites[i].name, argv[0]))
+			return iso_check_main(suites[i].cases, *suites[i].count, argc, argv);
+	printf("no suite is called %s\n", argv[0]);
 	return 2;
+}
+
+static int all_suites(char **argv)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < SUITES; i++)
+		status |= iso_check_main(suites[i].cases, *suites[i].count, 1, argv);
+	return status;
 }
 
 int main(int argc, char **argv)
 {
 	struct iso_error e = {};
-	int status = 0;
+	int status;
 
 	if (argc == 2 && !strcmp(argv[1], "init"))
 		return inside_init();
@@ -43,13 +54,7 @@ int main(int argc, char **argv)
 		printf("%s: %s (%s)\n", e.step, e.message, e.remedy);
 		return 1;
 	}
-	if (argc > 1)
-		status = suite(argv[1], argc - 1, argv + 1);
-	else
-		for (size_t i = 0; i < 4; i++)
-			status |= suite(
-				(const char *[]){"installer", "identity", "rules", "events"}[i], 1,
-				argv);
+	status = argc > 1 ? one_suite(argc - 1, argv + 1) : all_suites(argv);
 	iso_kernel_close(rig_kernel);
 	return status;
 }

@@ -145,7 +145,7 @@ static int load(struct iso_kernel *k, struct iso_error *e)
 	r = iso_bpf__load(k->skeleton);
 	if (r)
 		return iso_error_set(e, r, "kernel",
-				     "run isod with --debug for the verifier's words",
+				     "run isod with --verbose for the verifier's words",
 				     "the kernel refuses the BPF object: %m");
 	r = freeze(k->skeleton, e);
 	if (r)
