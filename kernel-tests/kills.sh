@@ -55,6 +55,20 @@ clean_after() {
 	nothing_left
 }
 
+# An isod that dies before it has captured anything is replaced: the run goes on with another.
+replaced() {
+	start
+	until_true agent >/dev/null || return 1
+	pkill -KILL -x isod
+	until_true running || {
+		echo "  no other isod was started"
+		cat "$work/run.err"
+		return 1
+	}
+	kill -TERM "$run"
+	clean_after
+}
+
 # killed WHO WHEN: WHEN is a command that succeeds when the moment has come.
 killed() {
 	local who=$1 pids
@@ -85,5 +99,5 @@ verdict isoinit-while-running killed isoinit running
 verdict both-while-running killed both running
 verdict isod-while-building killed isod started
 verdict isoctl-while-building killed isoctl started
-verdict isod-at-once killed isod agent
+verdict isod-at-once replaced
 summary kills

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# Runs README's two commands in a Debian 12 root that has nothing but its essential packages, to
-# find what this machine had by chance. Needs root, mmdebstrap and half an hour or more; not a part
+# Runs README's two commands in a minimal Debian 12 root, to find what this machine had by chance.
+# The root is that of a mount and process namespace, not of a chroot: in one of those the kernel
+# refuses user namespaces (current_chrooted). Needs root, mmdebstrap and half an hour or more; not a part
 # of tools/run-tests, which it runs.
 
 set -euo pipefail
@@ -21,7 +22,7 @@ usage() {
 	cat <<'EOT'
 Usage: tools/tests/bare-root.sh [--keep] [COMMAND…]
 
-Makes a Debian 12 root with essential packages only, clones the last commit of this repository
+Makes a minimal Debian 12 root (required packages only), clones the last commit of this repository
 into it, and runs there, as root, each COMMAND (default: tools/quickstart, tools/run-tests).
 
   --keep    leave the root where it is, and say where
@@ -42,15 +43,10 @@ while (($#)); do
 done
 (($# == 0)) || commands=("$@")
 [[ $EUID == 0 ]] || iso_die "needs root"
-iso_need mmdebstrap git findmnt
+iso_need mmdebstrap git unshare pivot_root
 
-# Mounts go before anything is removed: rm must never reach the machine's own /dev.
 clean() {
-	local mount
 	[[ -n $root ]] || return 0
-	findmnt -rno TARGET | grep -F "$root/" | sort -r | while read -r mount; do
-		umount -l "$mount" || return
-	done
 	if [[ -n $keep ]]; then
 		iso_say "the root is $root"
 	else
@@ -61,24 +57,37 @@ trap clean EXIT
 trap 'exit 130' INT TERM
 
 make_root() {
-	iso_say "making a root of essential packages"
+	iso_say "making a minimal root"
 	iso_deb_sources bookworm | grep -v '^deb-src' |
-		mmdebstrap --quiet --variant=essential --include=apt,ca-certificates bookworm "$root"
+		mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "$root"
 	iso_deb_reach >"$root/etc/apt/apt.conf.d/90reach"
 	cp /etc/resolv.conf /etc/hosts "$root/etc/"
-	mount -t proc proc "$root/proc"
-	mount --rbind /dev "$root/dev" && mount --make-rslave "$root/dev"
-	mount --rbind /sys "$root/sys" && mount --make-rslave "$root/sys"
-	mount -t tmpfs tmpfs "$root/run"
 	git clone -q --no-hardlinks "$here/.." "$root/srv/isoctl"
 }
 
+# What runs as pid 1 of the namespaces: $1 is the root, $2 the command.
+# shellcheck disable=SC2016 # expanded there
+entry='
+set -e
+mount --bind "$1" "$1"
+cd "$1"
+mount -t proc proc proc
+mount --rbind /dev dev
+mount --rbind /sys sys
+mount -t tmpfs tmpfs run
+pivot_root . .
+umount -l .
+cd /srv/isoctl
+exec env -i HOME=/root TERM=dumb LANG=C.UTF-8 \
+	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -c "$2"
+'
+
+# Mounts and processes go with the namespaces, however this ends.
 run_command() {
 	local status=0 began=$SECONDS
 	iso_say "== $1"
-	chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb LANG=C.UTF-8 \
-		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-		/bin/sh -c "cd /srv/isoctl && exec $1" </dev/null || status=$?
+	unshare --mount --propagation private --pid --fork --kill-child -- \
+		/bin/sh -c "$entry" sh "$root" "$1" </dev/null || status=$?
 	iso_say "== $1: status $status after $((SECONDS - began)) s"
 	return "$status"
 }
