@@ -12,7 +12,7 @@
  * inode_setattr, xattr, acl, file_setattr
  * file_ioctl(_compat)  inode flags and fsverity can be set through a read-only descriptor
  * file_lock            a lock on an object of the host blocks others: needs WRITE
- * path_notify          READ
+ * path_notify          WRITE: a watch on a tree of the host shows what others open there
  * path_chroot          never
  */
 #ifndef ISO_FILE_BPF_H
@@ -120,7 +120,7 @@ int BPF_PROG(iso_path_chown, const struct path *path)
 SEC("lsm/path_notify")
 int BPF_PROG(iso_path_notify, const struct path *path)
 {
-	return iso_path_hook(ISO_HOOK_path_notify, path, ISO_READ);
+	return iso_path_hook(ISO_HOOK_path_notify, path, ISO_WRITE);
 }
 
 SEC("lsm/path_chroot")

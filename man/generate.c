@@ -183,18 +183,18 @@ static void mdoc_enforced(const char *enforced)
 	if (!enforced)
 		return;
 	if (!*enforced)
-		puts("Not enforced by this version: a manifest that has it is refused.");
+		puts("Not enforced by this version: refused where it stands.");
 	else if (!strcmp(enforced, "[]"))
 		puts("Not enforced by this version: it may only be empty.");
 	else
 		mdoc_words("Enforced by this version, others are refused: ", enforced);
 }
 
-static void mdoc_fields(void)
+static void mdoc_table(const struct iso_table *table)
 {
 	puts(".Bl -tag -width Ds");
-	for (size_t i = 0; i < iso_manifest_table.count; i++) {
-		const struct iso_field *f = &iso_manifest_table.rows[i];
+	for (size_t i = 0; i < table->count; i++) {
+		const struct iso_field *f = &table->rows[i];
 
 		fputs(".It ", stdout);
 		roff_line(f->pointer);
@@ -214,6 +214,16 @@ static void mdoc_fields(void)
 		mdoc_enforced(f->enforced);
 	}
 	puts(".El");
+}
+
+static void mdoc_fields(void)
+{
+	mdoc_table(&iso_manifest_table);
+}
+
+static void mdoc_ceiling(void)
+{
+	mdoc_table(&iso_ceiling_table);
 }
 
 static void mdoc_types(void)
@@ -299,7 +309,7 @@ static const struct part {
 	void (*print)(void);
 } parts[] = {
 	{"@synopsis@\n", mdoc_synopsis}, {"@verbs@\n", mdoc_verbs}, {"@fields@\n", mdoc_fields},
-	{"@types@\n", mdoc_types},	 {"@words@\n", bash_words},
+	{"@types@\n", mdoc_types},	 {"@words@\n", bash_words},	  {"@ceiling@\n", mdoc_ceiling},
 };
 
 static void print(const char *line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Prints the figures of tools/bench hooks, and compares them with the committed baselines."""
+"""Prints the figures of tools/bench, and compares those of hooks with the committed baselines."""
 
 import argparse
 import json
@@ -7,6 +7,7 @@ import pathlib
 import sys
 
 import figures
+import start
 
 WORSE = 1.02
 NAMES = {
@@ -95,6 +96,7 @@ def check(run, baselines):
 
 def arguments():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--kind", choices=("hooks", "start"), default="hooks")
     parser.add_argument("--baselines", type=pathlib.Path, required=True)
     for flag in ("--check", "--update", "--json", "--programs"):
         parser.add_argument(flag, action="store_true")
@@ -104,6 +106,8 @@ def arguments():
 
 def main():
     options = arguments()
+    if options.kind == "start":
+        return start.report(options.files, options.json)
     try:
         runs = [figures.Run(file.read_text(encoding="utf-8").splitlines()) for file in options.files]
     except figures.Unusable as e:
@@ -117,6 +121,7 @@ def main():
         if options.programs:
             print_programs(run)
     if options.update:
+        options.baselines.mkdir(exist_ok=True)
         for run in runs:
             (options.baselines / f"{run.release}.json").write_text(baseline_text(run), encoding="utf-8")
     worse = [line for run in runs for line in check(run, options.baselines)] if options.check else []

@@ -69,7 +69,10 @@ static void print_cgroup(void)
 	ISO_AUTO_FREE char *cmdline = NULL;
 
 	if (!exists("/run/systemd/system")) {
-		printf("    umount -R /sys/fs/cgroup; mount -t cgroup2 cgroup2 /sys/fs/cgroup\n");
+		/* Not by umount: what runs now would lose its accounting. */
+		print_boot_words("cgroup_no_v1=all");
+		printf("    # and let init mount it:\n"
+		       "    mount -t cgroup2 cgroup2 /sys/fs/cgroup\n");
 		return;
 	}
 	if (iso_read_file(AT_FDCWD, "/proc/cmdline", 8192, &cmdline, NULL) == 0 &&
@@ -140,7 +143,7 @@ static void print_advice(void)
 		       "    usermod -a -G isoctl USER\n");
 	if (!exists("/etc/isoctl/ceiling.json"))
 		printf("\nfor callers other than root (optional): what they may ask for\n"
-		       "    # write /etc/isoctl/ceiling.json, owned by root, mode 0644\n");
+		       "    # write /etc/isoctl/ceiling.json, owned by root, mode 0644: man 5 isoctl-ceiling\n");
 	if (!exists(ISO_AGENT_SOCKET))
 		printf("\nfor callers other than root, and for speed (optional): isod\n"
 		       "    systemctl enable --now isod.socket\n");
