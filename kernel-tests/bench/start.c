@@ -43,7 +43,7 @@ static const char manifest[] =
 	" \"network\": {},"
 	" \"process\": {\"execute\": [\"/usr\"], \"no_new_privileges\": true, \"setuid\": \"deny\","
 	"  \"daemons\": \"deny\","
-	"  \"limits\": {\"cpus\": 1, \"memory\": \"64MiB\", \"pids\": 16, \"files\": 64}},"
+	"  \"limits\": {\"cpus\": 1, \"memory\": \"96MiB\", \"pids\": 16, \"files\": 64}},"
 	" \"inference\": {}, \"limits\": {\"wall_time\": \"60s\", \"log_bytes\": \"64KiB\"}}";
 
 /* The same kinds of separation as the manifest's, by the flags that bubblewrap has for them. */
@@ -54,7 +54,8 @@ static const char *const bubblewrap[] = {
 	"--dev", "/dev", "--tmpfs", "/tmp", "--", COMMAND, "clock", NULL};
 static const char *const native[] = {COMMAND, "clock", NULL};
 static char isoctl[256];
-static const char *const seal[] = {isoctl, "seal", MANIFEST, "--", COMMAND, "clock", NULL};
+static const char *const seal[] = {isoctl, "seal", "--quiet", MANIFEST, "--",
+				  COMMAND, "clock", NULL};
 
 static const struct scene {
 	const char *name;
