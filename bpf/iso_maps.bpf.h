@@ -11,7 +11,7 @@
 #define ISO_MAX_RULES	  (1 << 20) /* over all sandboxes; 10,000 each is the policy's own bound */
 #define ISO_MAX_OBJECTS	  (1 << 19)
 #define ISO_RING_BYTES	  (16 << 20)
-#define ISO_MARK_BITS	  17 /* 512 KiB; 10,000 objects share a mark with 8 in 100 inodes */
+#define ISO_MARK_BITS	  20 /* 4 MiB; 10,000 objects share a mark with 1 in 100 inodes */
 
 struct iso_globals {
 	__u64 agents; /* living tasks with the agent label */

@@ -309,7 +309,7 @@ static const struct part {
 	void (*print)(void);
 } parts[] = {
 	{"@synopsis@\n", mdoc_synopsis}, {"@verbs@\n", mdoc_verbs}, {"@fields@\n", mdoc_fields},
-	{"@types@\n", mdoc_types},	 {"@words@\n", bash_words},	  {"@ceiling@\n", mdoc_ceiling},
+	{"@types@\n", mdoc_types},	 {"@words@\n", bash_words}, {"@ceiling@\n", mdoc_ceiling},
 };
 
 static void print(const char *line)

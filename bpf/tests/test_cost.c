@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the verifier goes through to load each program: a count, the same on every load of one
- * kernel. It is the time that isod takes to start, so a program over its bound is a defect, mostly a
- * refusal that is verified anew on each of many ways to it (event.bpf.h).
+ * kernel. It is the time that isod takes to start, so a program over its bound is a defect, mostly
+ * a refusal that is verified anew on each of many ways to it (event.bpf.h).
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -6,9 +6,9 @@
  *	info NAME VALUE
  *	start SCENE exec|whole NANOSECONDS       the cheapest of its rounds
  *
- * Scenes: native (fork and execute), bubblewrap with full flags, isoctl seal through a running isod.
- * Runs in a guest under icount (tools/bench), where nanoseconds are instructions and waits. Exit
- * status: 0 measured, 1 not (standard error says why).
+ * Scenes: native (fork and execute), bubblewrap with full flags, isoctl seal through a running
+ *isod. Runs in a guest under icount (tools/bench), where nanoseconds are instructions and waits.
+ *Exit status: 0 measured, 1 not (standard error says why).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,22 +47,46 @@ static const char manifest[] =
 	" \"inference\": {}, \"limits\": {\"wall_time\": \"60s\", \"log_bytes\": \"64KiB\"}}";
 
 /* The same kinds of separation as the manifest's, by the flags that bubblewrap has for them. */
-static const char *const bubblewrap[] = {
-	"/usr/bin/bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop",
-	"ALL", "--clearenv", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
-	"--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--proc", "/proc",
-	"--dev", "/dev", "--tmpfs", "/tmp", "--", COMMAND, "clock", NULL};
+static const char *const bubblewrap[] = {"/usr/bin/bwrap",
+					 "--unshare-all",
+					 "--die-with-parent",
+					 "--new-session",
+					 "--cap-drop",
+					 "ALL",
+					 "--clearenv",
+					 "--ro-bind",
+					 "/usr",
+					 "/usr",
+					 "--symlink",
+					 "usr/bin",
+					 "/bin",
+					 "--symlink",
+					 "usr/lib",
+					 "/lib",
+					 "--symlink",
+					 "usr/lib64",
+					 "/lib64",
+					 "--proc",
+					 "/proc",
+					 "--dev",
+					 "/dev",
+					 "--tmpfs",
+					 "/tmp",
+					 "--",
+					 COMMAND,
+					 "clock",
+					 NULL};
 static const char *const native[] = {COMMAND, "clock", NULL};
 static char isoctl[256];
-static const char *const seal[] = {isoctl, "seal", "--quiet", MANIFEST, "--",
-				  COMMAND, "clock", NULL};
+static const char *const seal[] = {isoctl, "seal",  "--quiet", MANIFEST,
+				   "--",   COMMAND, "clock",   NULL};
 
 static const struct scene {
 	const char *name;
 	const char *const *argv;
 } scenes[] = {{"native", native}, {"bubblewrap", bubblewrap}, {"isoctl", seal}};
 
-static char *const environment[] = {(char *)(uintptr_t)"PATH=/usr/bin:/bin", NULL};
+static char *const environment[] = {(char *)(uintptr_t) "PATH=/usr/bin:/bin", NULL};
 
 static uint64_t now(void)
 {
@@ -153,7 +177,8 @@ static pid_t start_agent(const char *bin)
 	for (unsigned int i = 0; pid > 0 && i < PATIENCE && !answers(); i++) {
 		if (waitpid(pid, NULL, WNOHANG) == pid)
 			return -ECHILD;
-		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = 100000000},
+			  NULL); /* lint-allow(sleeps): no test */
 	}
 	return pid > 0 && !answers() ? -ETIMEDOUT : pid;
 }
