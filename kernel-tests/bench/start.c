@@ -170,6 +170,7 @@ static pid_t start_agent(const char *bin)
 {
 	char path[256];
 	const char *const argv[] = {path, NULL};
+	const struct timespec tenth = {.tv_nsec = 100000000};
 	pid_t pid;
 
 	snprintf(path, sizeof path, "%s/isod", bin);
@@ -177,8 +178,7 @@ static pid_t start_agent(const char *bin)
 	for (unsigned int i = 0; pid > 0 && i < PATIENCE && !answers(); i++) {
 		if (waitpid(pid, NULL, WNOHANG) == pid)
 			return -ECHILD;
-		nanosleep(&(struct timespec){.tv_nsec = 100000000},
-			  NULL); /* lint-allow(sleeps): no test */
+		nanosleep(&tenth, NULL); /* lint-allow(sleeps): a measurement, no test */
 	}
 	return pid > 0 && !answers() ? -ETIMEDOUT : pid;
 }
