@@ -210,6 +210,19 @@ bad_sleeps() {
 	printf '#!/bin/bash\nwhile x; do sleep 1; done\n' | plant tools/tests/u.sh && want tools/tests/u.sh:2
 }
 
+bad_bypasses() {
+	plant kernel-tests/cases.def <<<'ALLOW(build, "there", "read /x")'
+	plant kernel-tests/bypasses.md <<'EOT'
+| # | Kind | What refuses it | Tests |
+|---|---|---|---|
+| 1 | a | b | `there` |
+| 2 | a | b | `there` `gone` |
+| 3 | a | `there` | none yet |
+EOT
+	want kernel-tests/bypasses.md:4
+	want kernel-tests/bypasses.md:5
+}
+
 bad_commits() {
 	self_git commit -q --allow-empty -m 'area/two: fine' &&
 		self_git commit -q --allow-empty -m 'Did things' && want "$(git rev-parse --short=10 HEAD):1"
