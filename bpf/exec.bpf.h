@@ -83,16 +83,12 @@ int BPF_PROG(iso_bprm_committed_creds, struct linux_binprm *bprm)
 /* Executable memory that no file answers for; `file`: the one that it began as, or NULL. */
 static __always_inline int iso_judge_anonymous(struct iso_question *q, struct file *file)
 {
-	struct iso_sandbox *sb = iso_sandbox_of(q->label->sandbox);
+	__u32 reason = iso_standing(q->label);
 	struct iso_place place = {};
-	__u32 reason;
 
-	if (iso_building(q->label, sb))
-		return 0;
-	reason = iso_shut(sb);
-	if (!reason && !(sb->flags & ISO_SB_ANON_EXEC))
+	if (!reason && !(q->label->flags & ISO_SB_ANON_EXEC))
 		reason = ISO_REASON_ANONYMOUS;
-	if (!reason)
+	if (!reason || reason == ISO_TRUSTED)
 		return 0;
 	if (file)
 		iso_user_path(file, &place);

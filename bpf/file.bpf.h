@@ -68,10 +68,8 @@ int BPF_PROG(iso_file_open, struct file *file)
 	q.want = iso_wanted_by_mode(file);
 	q.backing = file->f_mode & ISO_FMODE_NOACCOUNT;
 	if (q.want == ISO_EXEC) {
-		struct iso_sandbox *sb = iso_sandbox_of(q.label->sandbox);
-
 		q.kind = ISO_EVENT_EXEC;
-		if (!iso_building(q.label, sb) && iso_noexec(file) && !iso_is_directory(file)) {
+		if (!iso_trusted(q.label) && iso_noexec(file) && !iso_is_directory(file)) {
 			struct iso_place place = {file->f_path.dentry, file->f_path.mnt};
 
 			return iso_answer(&q, ISO_REASON_NOEXEC, ISO_RULE_NONE, &place, 0);
@@ -129,7 +127,7 @@ int BPF_PROG(iso_path_chroot, const struct path *path)
 	struct iso_question q = ISO_ASK(iso_inside(), path_chroot, 0);
 	struct iso_place place = {path->dentry, path->mnt};
 
-	if (!q.label || iso_building(q.label, iso_sandbox_of(q.label->sandbox)))
+	if (!q.label || iso_trusted(q.label))
 		return 0;
 	return iso_answer(&q, ISO_REASON_SURFACE, ISO_RULE_NONE, &place, 0);
 }

@@ -26,21 +26,55 @@ static __always_inline struct iso_label *iso_label_of(struct task_struct *task)
 	return bpf_task_storage_get(&iso_labels, task, 0, 0);
 }
 
-/* Sandbox that the task's nearest bound ancestor cgroup belongs to, or 0. */
-static __noinline __u64 iso_bound_cgroup(struct task_struct *task)
+/* The ancestors of a cgroup, itself included, by level; and the levels to ask. */
+struct iso_ancestry {
+	__u64 ancestors; /* address of an array of pointers */
+	__u32 levels;	 /* a bit each */
+	__u32 pad;
+};
+
+/* The nearest of them that is bound: its sandbox, or 0. Global for the verifier's sake. */
+__noinline __u64 iso_bound_among(struct iso_ancestry *a)
 {
-	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	struct cgroup *group;
 
-	for (int i = 0; i < ISO_CGROUP_LEVELS && group; i++) {
-		__u64 id = BPF_CORE_READ(group, kn, id);
-		__u64 *sandbox = bpf_map_lookup_elem(&iso_cgroups, &id);
+	if (!a)
+		return 0;
+	for (int i = ISO_CGROUP_LEVELS - 1; i >= 0; i--) {
+		__u64 id, *sandbox, wanted = a->levels >> i;
 
+		iso_barrier(wanted);
+		if (!(wanted & 1))
+			continue;
+		if (bpf_probe_read_kernel(&group, sizeof group,
+					  (void *)(a->ancestors + i * sizeof group)))
+			continue;
+		id = BPF_CORE_READ(group, kn, id);
+		sandbox = bpf_map_lookup_elem(&iso_cgroups, &id);
 		if (sandbox)
 			return *sandbox;
-		/* self is the first member: a cgroup's address is its own css's */
-		group = (struct cgroup *)BPF_CORE_READ(group, self.parent);
 	}
 	return 0;
+}
+
+/*
+ * Sandbox that the task's nearest bound ancestor cgroup belongs to, or 0. A cgroup knows its
+ * ancestors by level (7f203bc89eb6, Linux 6.1), and only levels where one was ever bound are asked.
+ */
+static __always_inline __u64 iso_bound_cgroup(struct task_struct *task)
+{
+	struct iso_globals *g = iso_globals();
+	struct cgroup *group = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+	struct iso_ancestry a = {.ancestors = (__u64)group +
+					      bpf_core_field_offset(struct cgroup, ancestors)};
+	__u32 level = BPF_CORE_READ(group, level);
+
+	if (!g)
+		return 0;
+	if (level >= ISO_CGROUP_LEVELS)
+		level = ISO_CGROUP_LEVELS - 1;
+	a.levels = g->levels & ((2u << level) - 1);
+	return a.levels ? iso_bound_among(&a) : 0;
 }
 
 /*
@@ -92,11 +126,58 @@ static __always_inline struct iso_sandbox *iso_sandbox_of(__u64 sandbox)
 	return bpf_map_lookup_elem(&iso_sandboxes, &sandbox);
 }
 
-/* Trusted code: a builder or isoinit before the seal. */
-static __always_inline bool iso_building(struct iso_label *label, struct iso_sandbox *sb)
+/* Trusted code is at work, the builder or isoinit before the seal: nothing is asked of it. */
+#define ISO_TRUSTED (~0u)
+
+static __always_inline __u32 iso_standing_of(struct iso_label *label, struct iso_sandbox *sb)
 {
-	return sb && sb->state == ISO_STATE_BUILDING &&
-	       (label->role == ISO_ROLE_BUILD || label->role == ISO_ROLE_INIT);
+	if (!sb) {
+		iso_count(ISO_COUNT_NO_SANDBOX);
+		return ISO_REASON_NOT_SEALED;
+	}
+	if (sb->state == ISO_STATE_BUILDING)
+		return label->role == ISO_ROLE_BUILD || label->role == ISO_ROLE_INIT
+			       ? ISO_TRUSTED
+			       : ISO_REASON_NOT_SEALED;
+	return sb->flags & ISO_SB_TORN ? ISO_REASON_TORN : 0;
+}
+
+/* The epoch is read before the flags: one that is torn in between is seen at the next question. */
+static __noinline __u32 iso_standing_anew(struct iso_label *label)
+{
+	struct iso_globals *g = iso_globals();
+	struct iso_sandbox *sb;
+	__u32 reason, epoch;
+
+	if (!g)
+		return ISO_REASON_NOT_SEALED;
+	epoch = *(volatile __u32 *)&g->epoch + 1;
+	sb = iso_sandbox_of(label->sandbox);
+	reason = iso_standing_of(label, sb);
+	if (!reason && sb) {
+		label->flags = sb->flags;
+		label->epoch = epoch;
+	}
+	return reason;
+}
+
+/*
+ * Where a task's sandbox stands: 0, it is sealed and whole, its rules decide and label->flags hold;
+ * ISO_TRUSTED; or the reason why nothing at all is allowed. A sealed sandbox ceases to be whole
+ * only by being torn, which begins an epoch: until then the label's memory spares the look.
+ */
+static __always_inline __u32 iso_standing(struct iso_label *label)
+{
+	struct iso_globals *g = iso_globals();
+
+	if (g && label->epoch == g->epoch + 1)
+		return 0;
+	return iso_standing_anew(label);
+}
+
+static __always_inline bool iso_trusted(struct iso_label *label)
+{
+	return iso_standing(label) == ISO_TRUSTED;
 }
 
 static __always_inline void iso_task_counted(__u64 sandbox, __s64 by)
@@ -127,6 +208,8 @@ int BPF_PROG(iso_task_alloc, struct task_struct *task, unsigned long clone_flags
 	child.sandbox = mine->sandbox;
 	child.exec = mine->exec;
 	child.role = mine->role;
+	child.flags = mine->flags;
+	child.epoch = mine->epoch;
 	if (child.role == ISO_ROLE_AGENT) {
 		/* isod's threads are the agent; what it forks is nobody until it is labelled */
 		if (!(clone_flags & ISO_CLONE_THREAD))

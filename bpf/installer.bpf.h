@@ -85,6 +85,7 @@ static __always_inline int iso_do_begin(const struct iso_command *c)
 	struct iso_globals *g = iso_globals();
 	struct iso_sandbox fresh = {};
 	struct cgroup *group = iso_cgroup_at(c->fd);
+	__u32 level;
 	int r;
 
 	if (!g || !c->sandbox || c->sandbox == ISO_NOBODY || !c->value || c->arg & ISO_SB_TORN)
@@ -93,6 +94,9 @@ static __always_inline int iso_do_begin(const struct iso_command *c)
 		return -EBADF;
 	if (iso_cgroup_used(group))
 		return -EBUSY;
+	level = BPF_CORE_READ(group, level);
+	if (level >= ISO_CGROUP_LEVELS)
+		return -ENAMETOOLONG;
 	fresh.cgroup = BPF_CORE_READ(group, kn, id);
 	fresh.state = ISO_STATE_BUILDING;
 	fresh.flags = c->arg;
@@ -101,6 +105,7 @@ static __always_inline int iso_do_begin(const struct iso_command *c)
 	r = bpf_map_update_elem(&iso_sandboxes, &c->sandbox, &fresh, BPF_NOEXIST);
 	if (r)
 		return r;
+	__sync_fetch_and_or(&g->levels, 1u << level);
 	r = bpf_map_update_elem(&iso_cgroups, &fresh.cgroup, &c->sandbox, BPF_NOEXIST);
 	if (r) {
 		bpf_map_delete_elem(&iso_sandboxes, &c->sandbox);
@@ -423,12 +428,22 @@ struct iso_tear {
 	__u64 rules;
 };
 
+/* Everything is denied from now on, also to tasks that remember the sandbox as whole. */
+static __always_inline void iso_tear_down(struct iso_sandbox *sb)
+{
+	struct iso_globals *g = iso_globals();
+
+	sb->flags |= ISO_SB_TORN;
+	if (g)
+		__sync_fetch_and_add(&g->epoch, 1);
+}
+
 static long iso_tear_one(void *map, __u64 *sandbox, struct iso_sandbox *sb, struct iso_tear *t)
 {
 	struct iso_rule_key key = {*sandbox, t->object};
 
 	if (bpf_map_lookup_elem(&iso_rules, &key)) {
-		sb->flags |= ISO_SB_TORN;
+		iso_tear_down(sb);
 		t->rules++;
 	}
 	return 0;
@@ -444,7 +459,7 @@ static long iso_tear_name(void *map, struct iso_name_key *key, struct iso_name *
 		return 0;
 	sb = iso_sandbox_of(sandbox);
 	if (sb)
-		sb->flags |= ISO_SB_TORN;
+		iso_tear_down(sb);
 	return 0;
 }
 

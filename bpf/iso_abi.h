@@ -81,6 +81,8 @@ struct iso_label {
 	__u32 read_only; /* rule of the read-only mount that the open at hand ran into */
 	__u32 refused;	 /* a hook refused during the system call at hand, and said so */
 	__u32 ended;	 /* the task has been counted down */
+	__u32 flags;	 /* its sandbox's, as of `epoch` */
+	__u32 epoch;	 /* when the sandbox was last seen sealed and whole; 0 never */
 };
 
 struct iso_sandbox {

@@ -65,9 +65,11 @@ struct cgroup_subsys_state {
 };
 struct cgroup {
 	struct cgroup_subsys_state self;
+	int level;
 	int nr_descendants;
 	int nr_populated_csets;
 	struct kernfs_node *kn;
+	struct cgroup *ancestors[];
 };
 struct css_set {
 	struct cgroup *dfl_cgrp;

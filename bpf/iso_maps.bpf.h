@@ -18,6 +18,8 @@ struct iso_globals {
 	__u64 agent_tgid;
 	__u64 next_object; /* last object number given out */
 	__u64 bound;	   /* cgroups bound now: 0 lets fork and exec outside skip the search */
+	__u32 levels;	   /* bit: a cgroup was bound that deep in the tree, ever */
+	__u32 epoch;	   /* begins anew when a sandbox is torn: what labels remember is void */
 };
 
 struct {

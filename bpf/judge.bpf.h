@@ -49,18 +49,6 @@ static __noinline bool iso_proc_allows(struct dentry *dentry, __u32 want)
 	return !ISO_NAMED(iso_proc_closed, name);
 }
 
-/* 0, or the reason why nothing at all is allowed to this label. */
-static __always_inline __u32 iso_shut(struct iso_sandbox *sb)
-{
-	if (!sb) {
-		iso_count(ISO_COUNT_NO_SANDBOX);
-		return ISO_REASON_NOT_SEALED;
-	}
-	if (sb->state == ISO_STATE_BUILDING)
-		return ISO_REASON_NOT_SEALED;
-	return sb->flags & ISO_SB_TORN ? ISO_REASON_TORN : 0;
-}
-
 /*
  * The reason for refusing `want` at the end of a walk that began at `start`; 0 allows. A file in
  * nobody's tree (pipe, memfd) is read and written, never executed.
@@ -112,7 +100,7 @@ static __always_inline int iso_answer(const struct iso_question *q, __u32 reason
 		.error = EACCES,
 	};
 
-	if (!reason)
+	if (!reason || reason == ISO_TRUSTED)
 		return 0;
 	/* do_filp_open will fail with this error: it has been said (vfs.bpf.h) */
 	if (iso_hook_opens(q->hook) && iso_call_opens())
@@ -120,29 +108,15 @@ static __always_inline int iso_answer(const struct iso_question *q, __u32 reason
 	return iso_refuse_at(q->label, &why, place, place2);
 }
 
-/* True when a walk must answer; else *reason does, 0 while the builder is at work. */
-static __always_inline bool iso_must_walk(const struct iso_question *q, struct iso_walk *w,
-					  __u32 *reason)
-{
-	struct iso_sandbox *sb = iso_sandbox_of(q->label->sandbox);
-
-	w->sandbox = q->label->sandbox;
-	*reason = 0;
-	if (iso_building(q->label, sb))
-		return false;
-	*reason = iso_shut(sb);
-	return !*reason;
-}
-
 /* Judges one place from BTF pointers. 0 or a negative errno, said as an event. */
 static __always_inline int iso_judge(const struct iso_question *q, struct dentry *dentry,
 				     struct vfsmount *mnt)
 {
 	struct iso_place place = {dentry, mnt};
-	struct iso_walk w = {};
-	__u32 reason;
+	struct iso_walk w = {.sandbox = q->label->sandbox};
+	__u32 reason = iso_standing(q->label);
 
-	if (iso_must_walk(q, &w, &reason)) {
+	if (!reason) {
 		iso_walk_direct(&w, dentry, mnt);
 		if (!q->backing || w.end != ISO_WALK_ANONYMOUS)
 			reason = iso_verdict(&w, dentry, q->want);
@@ -154,10 +128,10 @@ static __always_inline int iso_judge(const struct iso_question *q, struct dentry
 static __always_inline int iso_judge_unmounted(const struct iso_question *q, struct dentry *dentry)
 {
 	struct iso_place place = {dentry, 0};
-	struct iso_walk w = {};
-	__u32 reason;
+	struct iso_walk w = {.sandbox = q->label->sandbox};
+	__u32 reason = iso_standing(q->label);
 
-	if (iso_must_walk(q, &w, &reason)) {
+	if (!reason) {
 		iso_walk_unmounted(&w, dentry);
 		reason = iso_verdict(&w, dentry, q->want);
 	}
@@ -168,11 +142,11 @@ static __always_inline int iso_judge_unmounted(const struct iso_question *q, str
 static __always_inline int iso_judge_blind(const struct iso_question *q, struct file *file)
 {
 	struct iso_place place = {};
-	struct iso_walk w = {};
-	__u32 reason;
+	struct iso_walk w = {.sandbox = q->label->sandbox};
+	__u32 reason = iso_standing(q->label);
 
 	iso_user_path(file, &place);
-	if (iso_must_walk(q, &w, &reason)) {
+	if (!reason) {
 		iso_walk_blind(&w, place.dentry, place.mnt);
 		reason = iso_verdict(&w, place.dentry, q->want);
 	}

@@ -55,27 +55,28 @@ static __always_inline int iso_net_refuse(struct iso_net *n, __u32 reason)
 	return iso_refuse(EACCES);
 }
 
-/* True when the question need not be asked; else *sb is the sandbox or the reason is set. */
-static __always_inline bool iso_net_open(struct iso_net *n, struct iso_sandbox **sb, __u32 *reason)
+/* True when the question need not be asked; else the reason is set, or 0. */
+static __always_inline bool iso_net_open(struct iso_net *n, __u32 *reason)
 {
-	*sb = iso_sandbox_of(n->label->sandbox);
-	if (iso_building(n->label, *sb))
-		return true;
-	*reason = iso_shut(*sb);
-	return false;
+	*reason = iso_standing(n->label);
+	return *reason == ISO_TRUSTED;
+}
+
+static __always_inline bool iso_net_has_loopback(const struct iso_net *n)
+{
+	return n->label->flags & ISO_SB_LOOPBACK;
 }
 
 SEC("lsm/socket_create")
 int BPF_PROG(iso_socket_create, int family, int type, int protocol, int kern)
 {
 	struct iso_net n = {.label = 0, .hook = ISO_HOOK_socket_create};
-	struct iso_sandbox *sb;
 	__u32 reason = 0;
 
 	if (kern)
 		return 0;
 	n.label = iso_inside();
-	if (!n.label || iso_net_open(&n, &sb, &reason))
+	if (!n.label || iso_net_open(&n, &reason))
 		return 0;
 	n.family = family;
 	n.type = type & ISO_SOCK_TYPE_MASK;
@@ -187,10 +188,10 @@ static __always_inline __u16 iso_net_socket(struct iso_net *n, struct socket *so
 }
 
 /* IPv4 loopback where it is granted, by plain loads; whatever else is judged with all its parts. */
-static __always_inline bool iso_net_plainly_loopback(const struct iso_sandbox *sb,
+static __always_inline bool iso_net_plainly_loopback(const struct iso_net *n,
 						     const struct sockaddr *address, int length)
 {
-	return sb->flags & ISO_SB_LOOPBACK && length >= (int)sizeof(struct iso_sockaddr_in) &&
+	return iso_net_has_loopback(n) && length >= (int)sizeof(struct iso_sockaddr_in) &&
 	       address->sa_family == ISO_AF_INET &&
 	       iso_loopback4((const __u8 *)address +
 			     __builtin_offsetof(struct iso_sockaddr_in, address));
@@ -200,13 +201,12 @@ SEC("lsm/socket_connect")
 int BPF_PROG(iso_socket_connect, struct socket *sock, struct sockaddr *address, int length)
 {
 	struct iso_net n = {.label = iso_inside(), .hook = ISO_HOOK_socket_connect};
-	struct iso_sandbox *sb;
 	bool loopback = false;
 	__u32 reason = 0;
 
-	if (!n.label || iso_net_open(&n, &sb, &reason))
+	if (!n.label || iso_net_open(&n, &reason))
 		return 0;
-	if (!reason && iso_net_plainly_loopback(sb, address, length))
+	if (!reason && iso_net_plainly_loopback(&n, address, length))
 		return 0;
 	iso_net_socket(&n, sock);
 	if (!reason && !iso_net_family(&n, address, length))
@@ -216,7 +216,7 @@ int BPF_PROG(iso_socket_connect, struct socket *sock, struct sockaddr *address, 
 	if (n.family == ISO_AF_UNSPEC || n.family == ISO_AF_UNIX)
 		return 0;
 	reason = iso_net_address(&n, address, length, &loopback);
-	if (!reason && !(loopback && sb->flags & ISO_SB_LOOPBACK))
+	if (!reason && !(loopback && iso_net_has_loopback(&n)))
 		reason = ISO_REASON_ADDRESS;
 	return reason ? iso_net_refuse(&n, reason) : 0;
 }
@@ -225,7 +225,6 @@ SEC("lsm/socket_sendmsg")
 int BPF_PROG(iso_socket_sendmsg, struct socket *sock, struct msghdr *msg, int size)
 {
 	struct iso_net n = {.label = iso_inside(), .hook = ISO_HOOK_socket_sendmsg};
-	struct iso_sandbox *sb;
 	bool loopback = false;
 	__u32 reason = 0;
 	__u16 socket_family;
@@ -235,7 +234,7 @@ int BPF_PROG(iso_socket_sendmsg, struct socket *sock, struct msghdr *msg, int si
 	if (!n.label)
 		return 0;
 	address = BPF_CORE_READ(msg, msg_name);
-	if (!address || iso_net_open(&n, &sb, &reason))
+	if (!address || iso_net_open(&n, &reason))
 		return 0;
 	length = BPF_CORE_READ(msg, msg_namelen);
 	socket_family = iso_net_socket(&n, sock);
@@ -248,7 +247,7 @@ int BPF_PROG(iso_socket_sendmsg, struct socket *sock, struct msghdr *msg, int si
 	if (n.family == ISO_AF_UNSPEC)
 		n.family = socket_family;
 	reason = iso_net_address(&n, address, length, &loopback);
-	if (!reason && !(loopback && sb->flags & ISO_SB_LOOPBACK))
+	if (!reason && !(loopback && iso_net_has_loopback(&n)))
 		reason = ISO_REASON_ADDRESS;
 	return reason ? iso_net_refuse(&n, reason) : 0;
 }
@@ -257,12 +256,11 @@ SEC("lsm/socket_bind")
 int BPF_PROG(iso_socket_bind, struct socket *sock, struct sockaddr *address, int length)
 {
 	struct iso_net n = {.label = iso_inside(), .hook = ISO_HOOK_socket_bind};
-	struct iso_sandbox *sb;
 	bool loopback = false;
 	__u32 reason = 0;
 	__u16 family;
 
-	if (!n.label || iso_net_open(&n, &sb, &reason))
+	if (!n.label || iso_net_open(&n, &reason))
 		return 0;
 	family = iso_net_socket(&n, sock);
 	if (!reason && family == ISO_AF_UNIX)
@@ -274,7 +272,7 @@ int BPF_PROG(iso_socket_bind, struct socket *sock, struct sockaddr *address, int
 	if (n.family == ISO_AF_UNSPEC)
 		n.family = family;
 	reason = iso_net_address(&n, address, length, &loopback);
-	if (!reason && !(sb->flags & ISO_SB_LOOPBACK))
+	if (!reason && !iso_net_has_loopback(&n))
 		reason = ISO_REASON_ADDRESS;
 	return reason ? iso_net_refuse(&n, reason) : 0;
 }
@@ -283,15 +281,14 @@ SEC("lsm/socket_listen")
 int BPF_PROG(iso_socket_listen, struct socket *sock, int backlog)
 {
 	struct iso_net n = {.label = iso_inside(), .hook = ISO_HOOK_socket_listen};
-	struct iso_sandbox *sb;
 	__u32 reason = 0;
 
-	if (!n.label || iso_net_open(&n, &sb, &reason))
+	if (!n.label || iso_net_open(&n, &reason))
 		return 0;
 	n.family = iso_net_socket(&n, sock);
 	if (!reason && n.family == ISO_AF_UNIX)
 		return 0;
-	if (!reason && !(sb->flags & ISO_SB_LOOPBACK))
+	if (!reason && !iso_net_has_loopback(&n))
 		reason = ISO_REASON_ADDRESS;
 	return reason ? iso_net_refuse(&n, reason) : 0;
 }
@@ -299,11 +296,10 @@ int BPF_PROG(iso_socket_listen, struct socket *sock, int backlog)
 /* The other end of a unix socket: the same sandbox, or nobody. */
 static __always_inline int iso_judge_peer(struct iso_net *n, struct sock *other)
 {
-	struct iso_sandbox *sb;
 	__u32 reason = 0;
 	__u64 *stamp;
 
-	if (iso_net_open(n, &sb, &reason))
+	if (iso_net_open(n, &reason))
 		return 0;
 	n->family = ISO_AF_UNIX;
 	if (!reason) {

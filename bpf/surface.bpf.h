@@ -22,7 +22,7 @@ static __always_inline int iso_surface(__u32 hook, __s32 error)
 		.error = error,
 	};
 
-	if (!label || iso_building(label, iso_sandbox_of(label->sandbox)))
+	if (!label || iso_trusted(label))
 		return 0;
 	return iso_refuse_at(label, &why, 0, 0);
 }

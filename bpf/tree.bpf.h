@@ -97,16 +97,12 @@ static __always_inline __u32 iso_directory(struct iso_walk *w, __u64 sandbox, st
 static __always_inline int iso_judge_entry(struct iso_question *q, const struct path *dir,
 					   struct dentry *dentry, bool victim)
 {
-	struct iso_sandbox *sb = iso_sandbox_of(q->label->sandbox);
 	struct iso_place place = {dentry, dir->mnt};
 	__u64 sandbox = q->label->sandbox;
 	struct iso_walk w = {};
-	__u32 reason;
+	__u32 reason = iso_standing(q->label);
 
-	if (iso_building(q->label, sb))
-		return 0;
 	q->want = ISO_MAKE;
-	reason = iso_shut(sb);
 	if (!reason)
 		reason = iso_directory(&w, sandbox, dir->dentry, dir->mnt);
 	if (!reason)
@@ -165,8 +161,7 @@ int BPF_PROG(iso_path_mknod, const struct path *dir, struct dentry *dentry, unsi
 
 	if (!q.label || BPF_CORE_READ(dir, dentry, d_sb, s_magic) == ISO_PROC_SUPER_MAGIC)
 		return 0;
-	if ((type == ISO_S_IFCHR || type == ISO_S_IFBLK) &&
-	    !iso_building(q.label, iso_sandbox_of(q.label->sandbox))) {
+	if ((type == ISO_S_IFCHR || type == ISO_S_IFBLK) && !iso_trusted(q.label)) {
 		struct iso_place place = {dentry, dir->mnt};
 
 		return iso_answer(&q, ISO_REASON_SPECIAL, ISO_RULE_NONE, &place, 0);
@@ -193,15 +188,11 @@ int BPF_PROG(iso_path_link, struct dentry *old, const struct path *dir, struct d
 	struct iso_question q = ISO_ASK(iso_inside(), path_link, ISO_MAKE);
 	struct iso_place from = {old, dir->mnt}, to = {dentry, dir->mnt};
 	struct iso_walk source = {}, target = {};
-	struct iso_sandbox *sb;
 	__u32 reason;
 
 	if (!q.label)
 		return 0;
-	sb = iso_sandbox_of(q.label->sandbox);
-	if (iso_building(q.label, sb))
-		return 0;
-	reason = iso_shut(sb);
+	reason = iso_standing(q.label);
 	if (!reason)
 		reason = iso_directory(&target, q.label->sandbox, dir->dentry, dir->mnt);
 	if (!reason)
@@ -225,17 +216,13 @@ int BPF_PROG(iso_path_rename, const struct path *old_dir, struct dentry *old,
 	struct iso_question q = ISO_ASK(iso_inside(), path_rename, ISO_MAKE);
 	struct iso_place from = {old, old_dir->mnt}, to = {new, new_dir->mnt};
 	struct iso_walk source = {}, target = {};
-	struct iso_sandbox *sb;
 	__u64 sandbox;
 	__u32 reason;
 
 	if (!q.label)
 		return 0;
 	sandbox = q.label->sandbox;
-	sb = iso_sandbox_of(sandbox);
-	if (iso_building(q.label, sb))
-		return 0;
-	reason = iso_shut(sb);
+	reason = iso_standing(q.label);
 	if (!reason)
 		reason = iso_directory(&source, sandbox, old_dir->dentry, old_dir->mnt);
 	if (!reason)

@@ -31,7 +31,7 @@ static __always_inline struct iso_label *iso_sealed_inside(void)
 {
 	struct iso_label *label = iso_inside();
 
-	if (!label || iso_building(label, iso_sandbox_of(label->sandbox)))
+	if (!label || iso_trusted(label))
 		return 0;
 	return label;
 }
