@@ -143,13 +143,32 @@ static void add_refusal(struct out *o, const json_t *r)
 	add_text(o, text(r, "status_code"));
 }
 
+#define COMMAND_SHOWN 200 /* bytes of a command line that a person is shown; the record has all */
+
+static void add_command(struct out *o, const char *command)
+{
+	char shown[COMMAND_SHOWN + 1];
+	size_t n = COMMAND_SHOWN;
+
+	if (strlen(command) <= COMMAND_SHOWN) {
+		add_text(o, command);
+		return;
+	}
+	while (n && ((unsigned char)command[n] & 0xc0) == 0x80) /* not within a character */
+		n--;
+	memcpy(shown, command, n);
+	shown[n] = '\0';
+	add_text(o, shown);
+	add(o, " …");
+}
+
 static void add_started(struct out *o, const json_t *r)
 {
 	const char *command = text(r, "process.cmd_line");
 
 	if (*command) {
 		add(o, " ");
-		add_text(o, command);
+		add_command(o, command);
 	} else {
 		add_object(o, r);
 	}

@@ -99,6 +99,23 @@ static void style_adds_date_run_count_and_colour(void **state)
 			    "granted by sh[12] EACCES (7 times) (expected)");
 }
 
+/* Two bytes a character, so that the cut would fall into one. */
+static void long_commands_are_cut_between_characters(void **state)
+{
+	struct iso_record r = sample_record(ISO_RECORD_STARTED);
+	char command[1 + 2 * 200 + 1] = "x", want[512], out[8192];
+	json_t *o = encode(&r);
+
+	(void)state;
+	for (size_t i = 1; i + 2 < sizeof command; i += 2)
+		memcpy(command + i, "\xc3\xa4", 3);
+	json_object_set_new(json_object_get(o, "process"), "cmd_line", json_string(command));
+	assert_int_equal(iso_event_text(o, &plain, out, sizeof out), 0);
+	snprintf(want, sizeof want, " %.199s … as sh[12]", command);
+	assert_non_null(strstr(out, want));
+	json_decref(o);
+}
+
 /* A file that somebody else has written to: nothing in it reaches the terminal raw. */
 static void nothing_gets_out_raw(void **state)
 {
@@ -164,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_is_one_readable_line),
 		cmocka_unit_test(style_adds_date_run_count_and_colour),
+		cmocka_unit_test(long_commands_are_cut_between_characters),
 		cmocka_unit_test(nothing_gets_out_raw),
 		cmocka_unit_test(other_json_is_not_ours),
 		cmocka_unit_test(a_line_that_does_not_fit_is_cut),
