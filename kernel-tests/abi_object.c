@@ -261,7 +261,7 @@ static unsigned programs_of(const char *row)
 static void rows_have_programs(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(hooks); i++) {
-		unsigned want = 1;
+		unsigned want = strcmp(hooks[i].word, "NONE") != 0;
 
 		for (size_t j = 0; j < ARRAY_SIZE(variants); j++)
 			want += !strcmp(variants[j].row, hooks[i].name);

@@ -17,10 +17,11 @@
  * its own events; its numbers are kept in unmapped.isoctl.kernel_sequence and are what finds its
  * losses.
  *
- * Repeats of one refusal (hook, object, reason, verdict) are held back after the first one and
- * reported as one record with a count: after a second, then two, four... up to 64, and at the run's
- * end. The counts of all records of a refusal add up to how often it happened. Refusals that are
- * expected are one record with a count, at the end.
+ * Repeats of one refusal (hook, object, reason, verdict; a system call's object is its name and its
+ * arguments) are held back after the first one and reported as one record with a count: after a
+ * second, then two, four... up to 64, and at the run's end. The counts of all records of a refusal
+ * add up to how often it happened. Refusals that are expected are one record with a count, at the
+ * end.
  */
 #ifndef ISO_EVENT_EVENT_H
 #define ISO_EVENT_EVENT_H
@@ -101,6 +102,12 @@ struct iso_record {
 
 	uint16_t family, port, protocol, type; /* NET; port in host order */
 	uint8_t address[16];
+
+	/* KERNEL, of the hook seccomp: the system call, its number, and what it was called with.
+	 * Not raw: escaped by who decoded it (sandbox/notify.h). */
+	char call[32];
+	char arguments[ISO_RECORD_TEXT];
+	uint32_t number;
 
 	int exit_code, signal; /* ENDED; signal 0: it exited */
 

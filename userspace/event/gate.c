@@ -26,8 +26,9 @@ bool iso_gate_collapses(const struct iso_record *r)
 
 static bool first_of_its_kind(struct iso_run *run, const struct iso_record *r)
 {
+	/* no rule decides about a system call: each call is a kind of its own */
 	uint64_t kind = (uint64_t)r->kind << 56 | (uint64_t)r->hook << 44 |
-			(uint64_t)r->reason << 32 | r->rule;
+			(uint64_t)r->reason << 32 | (r->call[0] ? r->number : r->rule);
 
 	for (size_t i = 0; i < run->kind_count; i++)
 		if (run->kinds[i] == kind)

@@ -121,11 +121,13 @@ int iso_ocsf_kernel(json_t *o, json_t *u, const struct iso_run *run, const struc
 		    uint64_t sequence)
 {
 	const struct iso_hook_name *hook = iso_hook_find(r->hook);
-	json_t *kernel =
-		json_pack("{s:s, s:i, s:s}", "name", hook ? hook->name : "unknown", "type_id",
-			  2 /* System Call */, "system_call", iso_hook_verb(r->hook, r->wanted));
+	const char *name = hook ? hook->name : "unknown";
+	json_t *kernel = json_pack("{s:s, s:i, s:s}", "name", r->call[0] ? r->call : name,
+				   "type_id", 2 /* System Call */, "system_call",
+				   r->call[0] ? r->call : iso_hook_verb(r->hook, r->wanted));
 
-	(void)u;
+	if (r->call[0])
+		iso_json_put(u, "arguments", json_string(r->arguments));
 	(void)run;
 	(void)sequence;
 	if (r->path[0])

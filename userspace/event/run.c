@@ -210,12 +210,13 @@ int iso_run_add_program(struct iso_run *run, const struct iso_program *p)
 struct identity {
 	uint64_t numbers[6];
 	uint8_t address[16];
-	char text[2 * ISO_RECORD_TEXT];
+	char text[3 * ISO_RECORD_TEXT + 32];
 };
 
 uint64_t iso_record_key(const struct iso_record *r)
 {
 	size_t a = strlen(r->path) + 1, b = strlen(r->path2) + 1;
+	size_t c = strlen(r->call) + 1, d = strlen(r->arguments) + 1;
 	struct identity id;
 
 	id.numbers[0] = (uint64_t)r->kind << 32 | r->hook;
@@ -228,7 +229,9 @@ uint64_t iso_record_key(const struct iso_record *r)
 	memcpy(id.address, r->address, sizeof id.address);
 	memcpy(id.text, r->path, a);
 	memcpy(id.text + a, r->path2, b);
-	return iso_keyed_hash(&id, offsetof(struct identity, text) + a + b);
+	memcpy(id.text + a + b, r->call, c);
+	memcpy(id.text + a + b + c, r->arguments, d);
+	return iso_keyed_hash(&id, offsetof(struct identity, text) + a + b + c + d);
 }
 
 bool iso_record_is_refusal(const struct iso_record *r)
@@ -247,7 +250,8 @@ static const struct {
 
 /*
  * What was asked for, as an item of /response/expected says it: the path of a file, the address and
- * port or the operation ("socket") on the network, a hook or its operation, the name of a limit.
+ * port or the operation ("socket") on the network, a system call or a hook or its operation, the
+ * name of a limit.
  */
 static bool asked_for(const struct iso_record *r, const char *what)
 {
@@ -259,6 +263,8 @@ static bool asked_for(const struct iso_record *r, const char *what)
 	if (r->kind == ISO_RECORD_FILE || r->kind == ISO_RECORD_ABSENT ||
 	    r->kind == ISO_RECORD_EXEC)
 		return !r->path_truncated && !strcmp(r->path, what);
+	if (r->hook == ISO_HOOK_seccomp)
+		return !strcmp(r->call, what);
 	if (hook && (!strcmp(what, hook->name) || !strcmp(what, hook->verb)))
 		return true;
 	return r->kind == ISO_RECORD_NET &&
@@ -318,6 +324,10 @@ char *iso_record_object(const struct iso_record *r, char *out, size_t size)
 	if (r->kind == ISO_RECORD_NET && !r->path[0]) {
 		snprintf(out, size, "%s%u",
 			 r->family == AF_UNIX ? "unix socket, family " : "family-", r->family);
+		return out;
+	}
+	if (r->call[0]) {
+		snprintf(out, size, "%s(%s)", r->call, r->arguments);
 		return out;
 	}
 	n = snprintf(whole, sizeof whole, "%s%s%s%s%s", r->path_truncated ? "..." : "", r->path,

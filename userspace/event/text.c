@@ -87,6 +87,14 @@ static void add_object(struct out *o, const json_t *r)
 					     "kernel.path"};
 	const char *ip = text(r, "dst_endpoint.ip"), *path2 = text(r, "unmapped.isoctl.path2");
 
+	if (get(r, "unmapped.isoctl.arguments")) {
+		add(o, " ");
+		add_text(o, text(r, "kernel.system_call"));
+		add(o, "(");
+		add_text(o, text(r, "unmapped.isoctl.arguments"));
+		add(o, ")");
+		return;
+	}
 	if (*ip) {
 		add(o, " ");
 		add(o, "%s", strchr(ip, ':') ? "[" : "");

@@ -209,16 +209,17 @@ static void probe_all(void)
 #include "kernel/features.def"
 #undef ISO_FEATURE
 	btf = btf__load_vmlinux_btf();
-#define ALL   true
-#define NEWER false
-#define ISO_HOOK(number, hook, category, presence, operation)                            \
-	add("hook-" #hook, operation,                                                    \
-	    presence ? "boot Linux 6.1 or newer, built with the hook" : newer, presence, \
+#define ALL(hook, operation)                                                                \
+	add("hook-" #hook, operation, "boot Linux 6.1 or newer, built with the hook", true, \
 	    probe_hook(btf, #hook));
+#define NEWER(hook, operation) add("hook-" #hook, operation, newer, false, probe_hook(btf, #hook));
+#define NONE(hook, operation)
+#define ISO_HOOK(number, hook, category, presence, operation) presence(hook, operation)
 #include "iso_hooks.def"
 #undef ISO_HOOK
 #undef ALL
 #undef NEWER
+#undef NONE
 	btf__free(btf);
 }
 
