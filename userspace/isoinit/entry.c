@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The way from isoinit to the entry command. The child gives up everything in an order in which
- * each step still may be done: limits, user, capabilities, directory, filters, exec.
+ * each step still may be done: limits, user, capabilities, directory, filter, exec.
+ *
+ * The child shares isoinit's table of descriptors, because that is how the filter's listener comes
+ * to isoinit: behind its filter the child could not hand it over, as a manifest may deny any call
+ * that would. So it closes nothing. Every descriptor above 2 is close-on-exec, and execve(2) gives
+ * the child a table of its own before it closes those; isoinit, stopped until then (CLONE_VFORK),
+ * opens none in between.
  */
 #include "isoinit/isoinit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -19,7 +26,7 @@
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 
-#define STATUS_FD 3
+static int status_fd;
 
 static void fail(const char *stage, int error) __attribute__((noreturn));
 
@@ -28,18 +35,9 @@ static void fail(const char *stage, int error)
 	struct iso_entry_status s = {.error = error};
 
 	memcpy(s.stage, stage, strnlen(stage, sizeof s.stage - 1));
-	while (write(STATUS_FD, &s, sizeof s) < 0 && errno == EINTR)
+	while (write(status_fd, &s, sizeof s) < 0 && errno == EINTR)
 		;
 	_exit(error == ENOENT ? 127 : 126);
-}
-
-/* Everything above 2 goes but the status pipe, which closes by the exec. */
-static void drop_descriptors(int status)
-{
-	if (status != STATUS_FD && dup3(status, STATUS_FD, O_CLOEXEC) < 0)
-		_exit(126);
-	if (fcntl(STATUS_FD, F_SETFD, FD_CLOEXEC) < 0 || close_range(STATUS_FD + 1, ~0u, 0) < 0)
-		fail("descriptors", errno);
 }
 
 static void reset_signals(void)
@@ -88,17 +86,24 @@ static void set_limits(const struct iso_plan *p)
 	}
 }
 
-static void set_filters(const struct iso_plan *p)
+/*
+ * The listener appears in the table of descriptors that is isoinit's too, at the lowest number that
+ * is free. Signals do not interrupt a call that is being answered: it would be told of twice.
+ */
+static void set_filter(const struct iso_plan *p)
 {
-	for (unsigned i = 0; i < ISO_PLAN_FILTERS; i++) {
-		struct sock_fprog f = {
-			.len = (unsigned short)p->header.filter_length[i],
-			.filter = (struct sock_filter *)(uintptr_t)p->filters[i],
-		};
+	struct sock_fprog f = {
+		.len = (unsigned short)p->header.filter_length,
+		.filter = (struct sock_filter *)(uintptr_t)p->filter,
+	};
+	long fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			  SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+			  &f);
 
-		if (f.len && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &f) != 0)
-			fail("seccomp", errno);
-	}
+	if (fd < 0)
+		fail(errno == EBUSY ? "seccomp: isod is listened to" : "seccomp", errno);
+	if (fd != ISO_INIT_FD_LISTENER)
+		fail("listener", EBADF);
 }
 
 /*
@@ -135,13 +140,12 @@ static void execute(const struct iso_plan *p)
 	fail("exec", error);
 }
 
-static void child(struct iso_init *i, int status) __attribute__((noreturn));
+static void child(struct iso_init *i) __attribute__((noreturn));
 
-static void child(struct iso_init *i, int status)
+static void child(struct iso_init *i)
 {
 	const struct iso_plan *p = &i->plan;
 
-	drop_descriptors(status);
 	if (setsid() < 0)
 		fail("session", errno);
 	reset_signals();
@@ -150,7 +154,7 @@ static void child(struct iso_init *i, int status)
 	drop_user(&p->header);
 	if (chdir(p->cwd) < 0)
 		fail("directory", errno);
-	set_filters(p);
+	set_filter(p);
 	execute(p);
 	_exit(126);
 }
@@ -158,11 +162,15 @@ static void child(struct iso_init *i, int status)
 int iso_entry_start(struct iso_init *i)
 {
 	int pipe_fds[2];
-	pid_t pid;
+	long pid;
 
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
 		return -errno;
-	pid = fork();
+	status_fd = pipe_fds[1];
+	close(ISO_INIT_FD_LISTENER); /* the plan's; the lowest free number now */
+	pid = syscall(SYS_clone, CLONE_FILES | CLONE_VFORK | SIGCHLD, 0, 0, 0, 0);
+	if (pid == 0)
+		child(i);
 	if (pid < 0) {
 		int r = -errno;
 
@@ -170,10 +178,10 @@ int iso_entry_start(struct iso_init *i)
 		close(pipe_fds[1]);
 		return r;
 	}
-	if (pid == 0)
-		child(i, pipe_fds[1]);
 	close(pipe_fds[1]);
 	i->exec_status = pipe_fds[0];
-	i->entry = pid;
+	i->entry = (pid_t)pid;
+	if (fcntl(ISO_INIT_FD_LISTENER, F_GETFD) >= 0)
+		i->listener = ISO_INIT_FD_LISTENER;
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <linux/capability.h>
+#include <linux/close_range.h>
 #include <linux/securebits.h>
 
 /* Changes the entry command's user, and signals processes of that user: nothing else. */
@@ -46,7 +47,7 @@ static void drop_privileges(struct iso_init *i)
 		iso_report_fatal(i, "no-new-privileges", errno);
 }
 
-/* The plan stays mapped; the descriptor goes. */
+/* The plan stays mapped; the descriptor goes when its number is needed (entry.c). */
 static void read_plan(struct iso_init *i)
 {
 	const int seals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
@@ -74,7 +75,6 @@ static void read_plan(struct iso_init *i)
 		iso_report_fatal(i, "plan", errno);
 	if (iso_plan_decode(data, size, pointers, n, &i->plan) < 0)
 		iso_report_fatal(i, "plan", EINVAL);
-	close(ISO_INIT_FD_PLAN);
 }
 
 static void open_everything(struct iso_init *i)
@@ -124,7 +124,7 @@ static void start_timer(struct iso_init *i)
 
 int main(void)
 {
-	struct iso_init i = {.children = -1, .proc = -1, .exec_status = -1};
+	struct iso_init i = {.children = -1, .proc = -1, .exec_status = -1, .listener = -1};
 	int r;
 
 	/* Started by hand: nothing to do, and no descriptor to trust. */
@@ -133,6 +133,9 @@ int main(void)
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
 		iso_report_fatal(&i, "dumpable", errno);
 	prctl(PR_SET_NAME, "isoinit", 0, 0, 0);
+	/* the entry command's exec closes them; whatever is opened from here on says so itself */
+	if (close_range(ISO_INIT_FD_CONTROL, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+		iso_report_fatal(&i, "descriptors", errno);
 	read_plan(&i);
 	open_everything(&i);
 	drop_privileges(&i);
@@ -142,5 +145,8 @@ int main(void)
 	r = iso_entry_start(&i);
 	if (r < 0)
 		iso_report_fatal(&i, "fork", -r);
+	/* nobody would answer: better an end than a task without its events */
+	if (i.listener >= 0 && !iso_listener_send(&i))
+		iso_report_fatal(&i, "listener", EIO);
 	iso_supervise(&i);
 }

@@ -39,9 +39,8 @@ static bool header_valid(const struct iso_plan_header *h, size_t size)
 	    h->umask > 0777 || h->wall_ms == 0 || h->wall_ms > INT32_MAX * 1000ull ||
 	    h->grace_ms > INT32_MAX)
 		return false;
-	for (unsigned i = 0; i < ISO_PLAN_FILTERS; i++)
-		if (h->filter_length[i] > BPF_MAXINSNS)
-			return false;
+	if (h->filter_length < 1 || h->filter_length > BPF_MAXINSNS || h->pad)
+		return false;
 	return h->rlimit_count <= ISO_PLAN_RLIMITS && h->argc >= 1 && h->argc < ISO_PLAN_ARGS_MAX &&
 	       h->envc < ISO_PLAN_ARGS_MAX - h->argc;
 }
@@ -89,11 +88,9 @@ int iso_plan_decode(const void *data, size_t size, char **pointers, size_t point
 	p.rlimits = take(&c, p.header.rlimit_count * sizeof *p.rlimits);
 	if (!p.rlimits || !rlimits_valid(p.rlimits, p.header.rlimit_count))
 		return -EINVAL;
-	for (unsigned i = 0; i < ISO_PLAN_FILTERS; i++) {
-		p.filters[i] = take(&c, p.header.filter_length[i] * sizeof *p.filters[i]);
-		if (!p.filters[i])
-			return -EINVAL;
-	}
+	p.filter = take(&c, p.header.filter_length * sizeof *p.filter);
+	if (!p.filter)
+		return -EINVAL;
 	p.cwd = take_string(&c);
 	p.path = p.cwd ? take_string(&c) : NULL;
 	if (!p.path || p.cwd[0] != '/')

@@ -6,7 +6,7 @@
  *
  *	struct iso_plan_header
  *	struct iso_plan_rlimit	[rlimit_count]
- *	struct sock_filter	[filter_length[0]] [filter_length[1]]
+ *	struct sock_filter	[filter_length]
  *	cwd, path, argv..., envp...	each ends in NUL, the last byte of the plan is the last NUL
  */
 #ifndef ISO_ISOINIT_PLAN_H
@@ -18,11 +18,10 @@
 #include <linux/filter.h>
 
 #define ISO_PLAN_MAGIC	  0x6e616c70u
-#define ISO_PLAN_VERSION  1u
+#define ISO_PLAN_VERSION  2u
 #define ISO_PLAN_SIZE_MAX (4u << 20)
 #define ISO_PLAN_ARGS_MAX 65536u /* argv and envp together */
 #define ISO_PLAN_RLIMITS  16u
-#define ISO_PLAN_FILTERS  2u /* installed in this order, the kernel takes the strictest answer */
 
 #define ISO_PLAN_DAEMONS_DENY (1u << 0) /* a reparented process is killed and reported */
 #define ISO_PLAN_FLAGS_ALL    1u
@@ -38,9 +37,10 @@ struct iso_plan_header {
 	uint32_t gid;
 	uint32_t umask;
 	uint32_t rlimit_count;
-	uint32_t filter_length[ISO_PLAN_FILTERS]; /* instructions; 0: no such filter */
-	uint32_t argc;				  /* at least 1 */
+	uint32_t filter_length; /* instructions, at least 1 */
+	uint32_t argc;		/* at least 1 */
 	uint32_t envc;
+	uint32_t pad; /* 0 */
 };
 
 struct iso_plan_rlimit {
@@ -54,7 +54,7 @@ struct iso_plan_rlimit {
 struct iso_plan {
 	struct iso_plan_header header;
 	const struct iso_plan_rlimit *rlimits;
-	const struct sock_filter *filters[ISO_PLAN_FILTERS];
+	const struct sock_filter *filter;
 	const char *cwd;
 	const char *path; /* PATH in which argv[0] is looked up */
 	char **argv;

@@ -16,14 +16,18 @@
 #define ISO_WIRE_ROOT	     2u /* comes with a descriptor: the sandbox's root directory */
 #define ISO_WIRE_READY	     3u /* privileges are dropped, waiting for GO */
 #define ISO_WIRE_STARTED     4u
-#define ISO_WIRE_EXEC_FAILED 5u /* value = errno, text = stage */
-#define ISO_WIRE_SURVIVOR    6u /* pid inside, text = comm */
-#define ISO_WIRE_WALL	     7u /* value = ms */
-#define ISO_WIRE_ENDED	     8u /* value = wait status; pid = survivors that could not be told */
+#define ISO_WIRE_EXEC_FAILED 5u	 /* value = errno, text = stage */
+#define ISO_WIRE_SURVIVOR    6u	 /* pid inside, text = comm */
+#define ISO_WIRE_WALL	     7u	 /* value = ms */
+#define ISO_WIRE_ENDED	     8u	 /* value = wait status; pid = survivors that could not be told */
+#define ISO_WIRE_LISTENER    9u	 /* comes with a descriptor: the listener of the task's filter */
+#define ISO_WIRE_PING	     10u /* a refused call waits for its answer: PONG is a sign of life */
+#define ISO_WIRE_UNANSWERED  11u /* it waited too long: everything is killed */
 /* to isoinit */
 #define ISO_WIRE_GO	     32u /* run the entry command */
 #define ISO_WIRE_SIGNAL	     33u /* value = signal, for the entry command */
 #define ISO_WIRE_TERMINATE   34u /* TERM to all, KILL after the grace */
+#define ISO_WIRE_PONG	     35u
 
 struct iso_wire {
 	uint32_t magic;
@@ -36,9 +40,10 @@ struct iso_wire {
 _Static_assert(sizeof(struct iso_wire) == 256, "wire size");
 
 /* Descriptors that isoinit is executed with, besides 0 to 2; the link descriptors follow. */
-#define ISO_INIT_FD_CONTROL 3
-#define ISO_INIT_FD_PLAN    4
-#define ISO_INIT_FD_SLOT    5
-#define ISO_INIT_FD_LINKS   6
+#define ISO_INIT_FD_CONTROL  3
+#define ISO_INIT_FD_PLAN     4 /* then of the filter's listener */
+#define ISO_INIT_FD_LISTENER ISO_INIT_FD_PLAN
+#define ISO_INIT_FD_SLOT     5
+#define ISO_INIT_FD_LINKS    6
 
 #endif

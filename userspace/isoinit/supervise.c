@@ -166,14 +166,14 @@ static void hear(struct supervisor *s)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		/* isod is gone: the task gets its grace, still held by the links that we hold */
 		s->i->deaf = true;
-		begin_term(s);
 		return;
 	}
 	if (n != (ssize_t)sizeof w || w.magic != ISO_WIRE_MAGIC)
 		return;
-	if (w.kind == ISO_WIRE_TERMINATE)
+	if (w.kind == ISO_WIRE_PONG)
+		iso_listener_alive(s->i);
+	else if (w.kind == ISO_WIRE_TERMINATE)
 		begin_term(s);
 	else if (w.kind == ISO_WIRE_SIGNAL && w.value > 0 && w.value <= SIGRTMAX &&
 		 !s->i->entry_ended)
@@ -195,11 +195,20 @@ static int wait_ms(const struct supervisor *s)
 {
 	uint64_t now = iso_now_ms();
 
-	if (s->phase == PHASE_KILL || s->i->plan.header.flags & ISO_PLAN_DAEMONS_DENY)
+	if (s->phase == PHASE_KILL || s->i->pending_since ||
+	    s->i->plan.header.flags & ISO_PLAN_DAEMONS_DENY)
 		return ISO_TICK_MS;
 	if (s->phase == PHASE_TERM)
 		return s->kill_at <= now ? 0 : (int)(s->kill_at - now);
 	return -1;
+}
+
+static void look_at_listener(struct supervisor *s)
+{
+	if (!iso_listener_stuck(s->i) || s->phase == PHASE_KILL)
+		return;
+	iso_report(s->i, ISO_WIRE_UNANSWERED, 0, 0, NULL, false);
+	begin_kill(s);
 }
 
 static void finish(struct iso_init *i) __attribute__((noreturn));
@@ -218,16 +227,17 @@ void iso_supervise(struct iso_init *i)
 	struct supervisor s = {.i = i, .phase = PHASE_RUN};
 
 	for (;;) {
-		struct pollfd p[4] = {
+		struct pollfd p[] = {
 			{.fd = i->signals, .events = POLLIN},
 			{.fd = i->exec_status, .events = POLLIN},
 			{.fd = i->timer, .events = POLLIN},
 			{.fd = i->deaf ? -1 : ISO_INIT_FD_CONTROL, .events = POLLIN},
+			{.fd = iso_listener_poll_fd(i), .events = POLLIN | POLLOUT},
 		};
 		struct signalfd_siginfo info;
 
-		if (poll(p, 4, wait_ms(&s)) < 0)
-			for (unsigned k = 0; k < 4; k++)
+		if (poll(p, 5, wait_ms(&s)) < 0)
+			for (unsigned k = 0; k < 5; k++)
 				p[k].revents = 0;
 		if (p[1].revents)
 			read_exec_status(i);
@@ -240,6 +250,12 @@ void iso_supervise(struct iso_init *i)
 			wall(&s);
 		if (p[3].revents)
 			hear(&s);
+		if (i->deaf) {
+			/* isod is gone: the task gets its grace, still held by what we hold */
+			iso_listener_close(i);
+			begin_term(&s);
+		}
+		look_at_listener(&s);
 		/* what was told to end is no survivor: it has its grace, then it is killed */
 		if (i->plan.header.flags & ISO_PLAN_DAEMONS_DENY &&
 		    (s.phase == PHASE_RUN || s.outlived))

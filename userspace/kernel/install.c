@@ -3,8 +3,11 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "common/cleanup.h"
 #include "kernel/internal.h"
 #include "policy/policy.h"
 
@@ -168,6 +171,22 @@ int iso_kernel_ask_absent(struct iso_kernel *k, uint64_t sandbox, const char *pa
 	if (!r)
 		*ret_rule = c.rule;
 	return r;
+}
+
+int iso_kernel_ask_exec(struct iso_kernel *k, uint64_t sandbox, int pid, uint64_t *ret)
+{
+	ISO_AUTO_CLOSE int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct iso_label label;
+
+	if (pidfd < 0)
+		return -errno;
+	/* the one question that no query program can answer: 6.1 has no task by its number there */
+	if (bpf_map_lookup_elem(bpf_map__fd(k->skeleton->maps.iso_labels), &pidfd, &label))
+		return errno == ENOENT ? -ESRCH : -errno;
+	if (label.sandbox != sandbox)
+		return -ESRCH;
+	*ret = label.exec;
+	return 0;
 }
 
 int iso_kernel_ask_counter(struct iso_kernel *k, uint32_t counter, uint64_t *ret)

@@ -49,6 +49,9 @@ int iso_kernel_ask_name(struct iso_kernel *k, uint64_t sandbox, int parent_fd, c
 			uint32_t *ret_rule);
 int iso_kernel_ask_absent(struct iso_kernel *k, uint64_t sandbox, const char *path,
 			  uint32_t *ret_rule);
+/* Exec id of a process (its tgid) of this sandbox, which must not end meanwhile. -ESRCH: no process
+ * of it. */
+int iso_kernel_ask_exec(struct iso_kernel *k, uint64_t sandbox, int pid, uint64_t *ret);
 int iso_kernel_ask_counter(struct iso_kernel *k, uint32_t counter, uint64_t *ret);
 
 /*

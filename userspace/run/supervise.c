@@ -225,6 +225,10 @@ static void received(struct iso_supervised *run, const struct iso_init_message *
 	case ISO_INIT_SURVIVOR:
 		iso_account_survivor(run, m->pid, m->text);
 		return;
+	case ISO_INIT_LISTENER:
+	case ISO_INIT_UNANSWERED:
+		iso_refusals_message(run, m);
+		return;
 	case ISO_INIT_WALL:
 		iso_supervise_stop(run, ISO_STOP_DEADLINE, false);
 		return;
@@ -307,8 +311,8 @@ void iso_supervise_violation(struct iso_supervised *run, const struct iso_record
 	enum iso_violation kind;
 
 	/* Programs of the task have exec ids from 2 on; 1 is isoinit, until it executes the first.
-	 */
-	if (record->exec < 2)
+	 * The filter's refusals are all the task's, even where the program is not known. */
+	if (record->exec < 2 && record->hook != ISO_HOOK_seccomp)
 		return;
 	/* The ring may be faster than isoinit's own word that the entry command runs. */
 	started(run);
@@ -408,6 +412,7 @@ static void destroy(struct iso_supervised *run)
 		iso_loop_remove(run->host->loop, iso_sandbox_control_fd(run->sandbox),
 				&run->control);
 	run->watched = false;
+	iso_refusals_unwatch(run);
 	run->usage_known = iso_sandbox_usage(run->sandbox, &run->usage) == 0;
 	run->counters_known = iso_kernel_ask_sandbox(run->host->kernel, run->capture->sandbox,
 						     &run->counters) == 0;

@@ -46,6 +46,10 @@ struct iso_supervised {
 
 	/* the supervisor's own */
 	struct iso_source control;
+	struct iso_source refusals; /* the listener of the task's filter */
+	bool refusals_watched;
+	unsigned look_calls;	/* refused calls that are still looked at this second */
+	uint64_t look_calls_ns; /* when that second began */
 	struct iso_job job;
 	struct iso_sandbox_handle *sandbox;
 	int build_result, destroy_result;
@@ -84,6 +88,10 @@ void iso_supervise_stop(struct iso_supervised *run, enum iso_stop reason, bool k
 void iso_supervise_tick(struct iso_supervised *run, uint64_t now_ns);
 /* An event of this run: /response may end it. */
 void iso_supervise_violation(struct iso_supervised *run, const struct iso_record *record);
+
+/* refusals.c: refused system calls. What isoinit says of the listener; and the end of it. */
+void iso_refusals_message(struct iso_supervised *run, const struct iso_init_message *m);
+void iso_refusals_unwatch(struct iso_supervised *run);
 
 /* The `Run` of io.isoctl.Agent. */
 json_t *iso_supervise_json(const struct iso_supervised *run);

@@ -29,7 +29,8 @@ struct iso_sandbox_handle *iso_handle_new(const struct iso_sandbox_request *q)
 		return NULL;
 	h->kernel = q->kernel;
 	h->sandbox = q->sandbox;
-	h->slot_fd = h->cgroup_parent = h->cgroup_fd = h->control = h->pidfd = -1;
+	h->slot_fd = h->cgroup_parent = h->cgroup_fd = h->pidfd = -1;
+	h->control = h->listener = -1;
 	snprintf(h->name, sizeof h->name, "%s", q->name ? q->name : "");
 	return h;
 }
@@ -66,6 +67,8 @@ static int decode(const struct iso_wire *w, struct iso_init_message *ret)
 		{ISO_WIRE_SURVIVOR, ISO_INIT_SURVIVOR},
 		{ISO_WIRE_WALL, ISO_INIT_WALL},
 		{ISO_WIRE_ENDED, ISO_INIT_ENDED},
+		{ISO_WIRE_LISTENER, ISO_INIT_LISTENER},
+		{ISO_WIRE_UNANSWERED, ISO_INIT_UNANSWERED},
 	};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -81,26 +84,65 @@ static int decode(const struct iso_wire *w, struct iso_init_message *ret)
 	return -EPROTO;
 }
 
-int iso_sandbox_receive(struct iso_sandbox_handle *h, struct iso_init_message *ret)
-{
-	struct iso_wire w;
-	ssize_t n = recv(h->control, &w, sizeof w, MSG_DONTWAIT);
-
-	if (n < 0)
-		return errno == ECONNRESET ? 0 : -errno;
-	if (n == 0)
-		return 0;
-	if (n != (ssize_t)sizeof w || w.magic != ISO_WIRE_MAGIC)
-		return -EPROTO;
-	w.text[sizeof w.text - 1] = '\0';
-	return decode(&w, ret);
-}
-
 static int tell(struct iso_sandbox_handle *h, uint32_t kind, int32_t value)
 {
 	const struct iso_wire w = {.magic = ISO_WIRE_MAGIC, .kind = kind, .value = value};
 
 	return send(h->control, &w, sizeof w, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* One message and the descriptor that may have come with it; as recv(2). */
+static ssize_t receive(struct iso_sandbox_handle *h, struct iso_wire *w, int *ret_fd)
+{
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec v = {w, sizeof *w};
+	struct msghdr m = {
+		.msg_iov = &v,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof control.bytes,
+	};
+	ssize_t n = recvmsg(h->control, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
+
+	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
+	return n;
+}
+
+int iso_sandbox_receive(struct iso_sandbox_handle *h, struct iso_init_message *ret)
+{
+	struct iso_wire w;
+	ssize_t n;
+
+	for (;;) {
+		ISO_AUTO_CLOSE int fd = -1;
+
+		n = receive(h, &w, &fd);
+		if (n < 0)
+			return errno == ECONNRESET ? 0 : -errno;
+		if (n == 0)
+			return 0;
+		if (n != (ssize_t)sizeof w || w.magic != ISO_WIRE_MAGIC)
+			return -EPROTO;
+		w.text[sizeof w.text - 1] = '\0';
+		if (w.kind == ISO_WIRE_LISTENER) {
+			if (fd < 0 || h->listener >= 0)
+				return -EPROTO;
+			h->listener = iso_take_fd(&fd);
+		}
+		if (w.kind != ISO_WIRE_PING)
+			return decode(&w, ret);
+		tell(h, ISO_WIRE_PONG, 0);
+	}
+}
+
+int iso_sandbox_listener(const struct iso_sandbox_handle *h)
+{
+	return h->listener;
 }
 
 int iso_sandbox_start(struct iso_sandbox_handle *h)
@@ -224,6 +266,7 @@ int iso_sandbox_destroy(struct iso_sandbox_handle *h, struct iso_error *e)
 	keep_first(&first, end_kernel(h, first ? &later : e));
 	keep_first(&first, end_cgroup(h, first ? &later : e));
 	iso_close_fd(&h->control);
+	iso_close_fd(&h->listener);
 	iso_close_fd(&h->pidfd);
 	iso_close_fd(&h->cgroup_fd);
 	iso_close_fd(&h->cgroup_parent);

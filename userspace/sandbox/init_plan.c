@@ -64,7 +64,7 @@ static const char *find_path(char *const *environment)
 	return "/usr/local/bin:/usr/bin:/bin";
 }
 
-static int encode(struct iso_build *b, const struct iso_seccomp_program filters[2], char **ret,
+static int encode(struct iso_build *b, const struct iso_seccomp_program *filter, char **ret,
 		  size_t *ret_size)
 {
 	const struct iso_manifest *m = b->q->manifest;
@@ -78,7 +78,7 @@ static int encode(struct iso_build *b, const struct iso_seccomp_program filters[
 		.uid = ISO_TASK_ID,
 		.gid = ISO_TASK_ID,
 		.umask = m->process.umask,
-		.filter_length = {(uint32_t)filters[0].length, (uint32_t)filters[1].length},
+		.filter_length = (uint32_t)filter->length,
 	};
 	struct iso_plan_rlimit limits[RLIMITS_MAX];
 	size_t size = sizeof h;
@@ -86,7 +86,7 @@ static int encode(struct iso_build *b, const struct iso_seccomp_program filters[
 
 	h.rlimit_count = make_rlimits(m, limits);
 	size += h.rlimit_count * sizeof *limits;
-	size += (filters[0].length + filters[1].length) * sizeof(struct sock_filter);
+	size += filter->length * sizeof *filter->code;
 	size += strlen(cwd) + 1 + strlen(path) + 1;
 	size += list_size(b->q->argv, &h.argc);
 	size += list_size(b->q->environment, &h.envc);
@@ -98,8 +98,7 @@ static int encode(struct iso_build *b, const struct iso_seccomp_program filters[
 		return -ENOMEM;
 	at = put(data, &h, sizeof h);
 	at = put(at, limits, h.rlimit_count * sizeof *limits);
-	for (unsigned i = 0; i < 2; i++)
-		at = put(at, filters[i].code, filters[i].length * sizeof(struct sock_filter));
+	at = put(at, filter->code, filter->length * sizeof *filter->code);
 	at = put(at, cwd, strlen(cwd) + 1);
 	at = put(at, path, strlen(path) + 1);
 	at = put_list(at, b->q->argv);
@@ -136,20 +135,19 @@ static int store(struct iso_build *b, const char *data, size_t size)
 
 int iso_init_plan_make(struct iso_build *b)
 {
-	struct iso_seccomp_program filters[2];
+	struct iso_seccomp_program filter;
 	ISO_AUTO_FREE char *data = NULL;
 	size_t size = 0;
 	int r;
 
 	ISO_FAULT_POINT(b, SECCOMP);
-	r = iso_seccomp_task(b->q->manifest, filters, b->e);
+	r = iso_seccomp_task(b->q->manifest, &filter, b->e);
 	if (r < 0)
 		return r;
 	r = iso_fault(ISO_STEP_PLAN);
 	if (r == 0)
-		r = encode(b, filters, &data, &size);
-	iso_seccomp_free(&filters[0]);
-	iso_seccomp_free(&filters[1]);
+		r = encode(b, &filter, &data, &size);
+	iso_seccomp_free(&filter);
 	if (r == 0)
 		r = check(data, size);
 	if (r == 0)

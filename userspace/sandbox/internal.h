@@ -49,6 +49,7 @@ struct iso_sandbox_handle {
 	int cgroup_fd;
 	uint64_t cgroup_id;
 	int control;
+	int listener; /* of the task's filter, once isoinit has sent it */
 	int pidfd;
 	pid_t pid; /* not reaped yet, or 0 */
 	uint8_t digest[ISO_POLICY_DIGEST];

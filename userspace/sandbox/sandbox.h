@@ -64,6 +64,8 @@ enum iso_init_message_kind {
 	ISO_INIT_SURVIVOR,    /* a process whose parent had ended was killed: pid, text = comm */
 	ISO_INIT_WALL,	      /* the wall limit was reached; value = ms */
 	ISO_INIT_ENDED,	      /* the entry command ended: value = wait status; nothing else lives */
+	ISO_INIT_LISTENER,    /* iso_sandbox_listener() is there; comes before STARTED */
+	ISO_INIT_UNANSWERED,  /* nobody answered a refused call: everything is killed */
 };
 
 struct iso_init_message {
@@ -75,8 +77,17 @@ struct iso_init_message {
 
 /* The control descriptor, for epoll. It reads EOF when isoinit is gone. */
 int iso_sandbox_control_fd(const struct iso_sandbox_handle *h);
-/* 1 and *ret, 0 on EOF, -EAGAIN, other negative errno. */
+/*
+ * 1 and *ret, 0 on EOF, -EAGAIN, other negative errno. Also answers isoinit's question for a sign
+ * of life: whoever calls this must serve the listener too.
+ */
 int iso_sandbox_receive(struct iso_sandbox_handle *h, struct iso_init_message *ret);
+
+/*
+ * The listener of the task's filter, for epoll and iso_notify_take(); -1: not there (yet). It
+ * belongs to the handle.
+ */
+int iso_sandbox_listener(const struct iso_sandbox_handle *h);
 
 int iso_sandbox_start(struct iso_sandbox_handle *h);	       /* run the entry command now */
 int iso_sandbox_terminate(struct iso_sandbox_handle *h);       /* TERM now, KILL after the grace */

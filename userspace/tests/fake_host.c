@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fake_host.h"
+#include "sandbox/notify.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -78,6 +79,15 @@ int iso_kernel_ring_consume(struct iso_kernel *k, iso_kernel_event_fn fn, void *
 	return 1;
 }
 
+int iso_kernel_ask_exec(struct iso_kernel *k, uint64_t sandbox, int pid, uint64_t *ret)
+{
+	(void)k;
+	(void)sandbox;
+	(void)pid;
+	(void)ret;
+	return -ESRCH;
+}
+
 const struct iso_feature *iso_features(size_t *ret_count)
 {
 	static const struct iso_feature rows[] = {
@@ -98,6 +108,21 @@ struct iso_sandbox_handle {
 	bool oom, stays, violates, started;
 	uint8_t digest[ISO_POLICY_DIGEST];
 };
+
+int iso_sandbox_listener(const struct iso_sandbox_handle *h)
+{
+	(void)h;
+	return -1;
+}
+
+int iso_notify_take(int listener, iso_look_fn look, void *context, struct iso_refused_call *ret)
+{
+	(void)listener;
+	(void)look;
+	(void)context;
+	(void)ret;
+	return -EPIPE;
+}
 
 static void say(int control, enum iso_init_message_kind kind, int value, const char *text)
 {

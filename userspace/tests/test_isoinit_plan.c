@@ -38,7 +38,7 @@ static struct sample sample(void)
 		.gid = 1000,
 		.umask = 022,
 		.rlimit_count = 1,
-		.filter_length = {1, 2},
+		.filter_length = 3,
 		.argc = 2,
 		.envc = 2,
 	};
@@ -121,8 +121,10 @@ static void plan_refuses_each_wrong_field(void **state)
 	REFUSED(h.grace_ms = UINT64_MAX);
 	REFUSED(h.rlimit_count = ISO_PLAN_RLIMITS + 1);
 	REFUSED(h.rlimit_count = 0);
-	REFUSED(h.filter_length[0] = 0);
-	REFUSED(h.filter_length[0] = UINT32_MAX);
+	REFUSED(h.filter_length = 0);
+	REFUSED(h.filter_length = 2);
+	REFUSED(h.filter_length = UINT32_MAX);
+	REFUSED(h.pad = 1);
 	REFUSED(h.argc = 0);
 	REFUSED(h.argc = 3);
 	REFUSED(h.envc = UINT32_MAX);

@@ -3,7 +3,9 @@
 #include "test_sandbox_fixture.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 #define RUN(f, o, script) assert_int_equal(fixture_shell(f, script, o), 0)
@@ -285,6 +287,97 @@ static void silence_is_the_end(void **state)
 	assert_int_equal(iso_sandbox_destroy(h, &f->e), 0);
 }
 
+static void refused_calls_are_told_of(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome o;
+
+	RUN(f, &o, "unshare -U true 2>&1; :");
+	assert_non_null(strstr(o.out, "not permitted"));
+	assert_int_equal(o.refused, 1);
+	assert_string_equal(o.call.call, "unshare");
+	assert_string_equal(o.call.arguments, "CLONE_NEWUSER");
+	assert_string_equal(o.call.comm, "unshare");
+	assert_int_equal(o.call.error, EPERM);
+	assert_true(o.call.ns_pid > 1 && o.call.ns_pid < 10);
+	assert_false(o.unanswered);
+}
+
+/* Waits until a refused call waits for its answer. */
+static int wait_pending(struct iso_sandbox_handle *h)
+{
+	struct iso_init_message m;
+	struct pollfd p;
+
+	while (iso_sandbox_listener(h) < 0) {
+		p = (struct pollfd){.fd = iso_sandbox_control_fd(h), .events = POLLIN};
+		assert_int_equal(poll(&p, 1, 60000), 1);
+		assert_int_equal(iso_sandbox_receive(h, &m), 1);
+	}
+	p = (struct pollfd){.fd = iso_sandbox_listener(h), .events = POLLIN};
+	assert_int_equal(poll(&p, 1, 60000), 1);
+	return p.fd;
+}
+
+/* isod stands still: nobody reads the listener, and nobody gives a sign of life. */
+static void an_unanswered_call_ends_the_sandbox(void **state)
+{
+	struct fixture *f = *state;
+	struct iso_sandbox_handle *h = start(f, "echo; exec unshare -U sleep 100");
+	struct iso_init_message m;
+	bool told = false;
+
+	assert_int_equal(iso_reap(h->pidfd, 60000, NULL), 0);
+	h->pid = 0;
+	while (iso_sandbox_receive(h, &m) == 1)
+		told = told || m.kind == ISO_INIT_UNANSWERED;
+	assert_true(told);
+	assert_int_equal(iso_sandbox_destroy(h, &f->e), 0);
+}
+
+/* The same of a call that was taken, and never answered. */
+static void a_taken_call_ends_the_sandbox(void **state)
+{
+	struct fixture *f = *state;
+	struct iso_sandbox_handle *h = start(f, "echo; exec unshare -U sleep 100");
+	struct seccomp_notif n = {0};
+
+	assert_int_equal(ioctl(wait_pending(h), SECCOMP_IOCTL_NOTIF_RECV, &n), 0);
+	assert_int_equal(iso_reap(h->pidfd, 60000, NULL), 0);
+	h->pid = 0;
+	assert_int_equal(iso_sandbox_destroy(h, &f->e), 0);
+}
+
+/* isod is dead: isoinit's copy of the listener was the last, and the kernel answers. */
+static void without_isod_there_is_no_such_call(void **state)
+{
+	/* isoinit also tells it to end, which it does not hear */
+	char *const argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+			      (char *)(uintptr_t) "trap '' TERM; exec unshare -U true", NULL};
+	struct iso_sandbox_handle *h = NULL;
+	struct fixture *f = *state;
+	char text[256] = "";
+	int out[2];
+
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	f->m.limits.stop_grace_ms = 600000;
+	f->q.argv = argv;
+	f->q.stdio[2] = out[1];
+	assert_int_equal(fixture_create(f, &h), 0);
+	f->q.argv = NULL;
+	close(out[1]);
+	assert_int_equal(iso_sandbox_start(h), 0);
+	close(wait_pending(h));
+	close(h->control);
+	h->control = h->listener = -1;
+	assert_true(read(out[0], text, sizeof text - 1) > 0);
+	assert_non_null(strstr(text, "not implemented"));
+	close(out[0]);
+	assert_int_equal(iso_reap(h->pidfd, 60000, NULL), 0);
+	h->pid = 0;
+	assert_int_equal(iso_sandbox_destroy(h, &f->e), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -309,6 +402,10 @@ int main(void)
 		TEST(terminate_gives_the_grace),
 		TEST(destroy_ends_what_runs),
 		TEST(silence_is_the_end),
+		TEST(refused_calls_are_told_of),
+		TEST(an_unanswered_call_ends_the_sandbox),
+		TEST(a_taken_call_ends_the_sandbox),
+		TEST(without_isod_there_is_no_such_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

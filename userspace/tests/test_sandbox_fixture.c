@@ -245,6 +245,32 @@ static void take_message(const struct iso_init_message *m, struct outcome *o)
 	case ISO_INIT_ENDED:
 		o->status = m->value;
 		break;
+	case ISO_INIT_LISTENER:
+		break;
+	case ISO_INIT_UNANSWERED:
+		o->unanswered = true;
+		break;
+	}
+}
+
+static uint64_t no_exec(void *context, uint32_t pid)
+{
+	(void)context;
+	(void)pid;
+	return 0;
+}
+
+static void take_refused(int *listener, struct outcome *o)
+{
+	struct iso_refused_call call;
+	int r = iso_notify_take(*listener, no_exec, NULL, &call);
+
+	assert_true(r == 0 || r == 1 || r == -EPIPE);
+	if (r == 1) {
+		o->refused++;
+		o->call = call;
+	} else if (r == -EPIPE) {
+		*listener = -1;
 	}
 }
 
@@ -260,15 +286,18 @@ static void take_output(int fd, struct outcome *o)
 void fixture_collect(struct iso_sandbox_handle *h, int out, struct outcome *o)
 {
 	struct iso_init_message m;
-	int r = -EAGAIN;
+	int r = -EAGAIN, listener = -1;
 
 	memset(o, 0, sizeof *o);
 	o->status = -1;
 	while (r != 0) {
-		struct pollfd p[2] = {{.fd = iso_sandbox_control_fd(h), .events = POLLIN},
-				      {.fd = out, .events = POLLIN}};
+		struct pollfd p[3] = {{.fd = iso_sandbox_control_fd(h), .events = POLLIN},
+				      {.fd = out, .events = POLLIN},
+				      {.fd = listener, .events = POLLIN}};
 
-		assert_true(poll(p, 2, 60000) > 0);
+		assert_true(poll(p, 3, 60000) > 0);
+		if (p[2].revents)
+			take_refused(&listener, o);
 		if (p[1].revents & POLLIN)
 			take_output(out, o);
 		if (!p[0].revents)
@@ -277,6 +306,8 @@ void fixture_collect(struct iso_sandbox_handle *h, int out, struct outcome *o)
 		assert_true(r >= 0);
 		if (r == 1)
 			take_message(&m, o);
+		if (r == 1 && m.kind == ISO_INIT_LISTENER)
+			listener = iso_sandbox_listener(h);
 	}
 	for (struct pollfd p = {.fd = out, .events = POLLIN};
 	     out >= 0 && poll(&p, 1, 0) > 0 && p.revents & POLLIN;)

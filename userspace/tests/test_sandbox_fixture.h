@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "sandbox/internal.h"
+#include "sandbox/notify.h"
 
 #define FIXTURE_TREES 16
 #define FIXTURE_RULES 16
@@ -54,6 +55,9 @@ struct outcome {
 	char survivor[64]; /* comm of the last one */
 	int wall;
 	bool started;
+	bool unanswered;
+	unsigned refused;	      /* system calls */
+	struct iso_refused_call call; /* the last of them */
 };
 
 int fixture_setup(void **state);

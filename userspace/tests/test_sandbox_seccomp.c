@@ -2,8 +2,11 @@
 /*
  * Each refused call gives its errno, and each has a control that shows that the filter is what
  * refused it: the same call, or its harmless neighbour, without the filter or with other arguments.
+ * Who reads the notifications here is what isod reads them with.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -25,6 +29,7 @@
 
 #include <linux/seccomp.h>
 
+#include "sandbox/notify.h"
 #include "sandbox/seccomp.h"
 
 #define HIGH 0x100000000l /* a bit that the kernel does not look at */
@@ -32,6 +37,9 @@
 struct answer {
 	long value;
 	int error;
+	int listener; /* in the child's table of descriptors, which is ours too */
+	unsigned told;
+	struct iso_refused_call call; /* the last that was told of */
 };
 
 struct call {
@@ -39,50 +47,89 @@ struct call {
 	long a[6];
 };
 
-static void install(const struct iso_seccomp_program p[2])
+static int install(const struct iso_seccomp_program *p)
 {
+	struct sock_fprog f = {.len = (unsigned short)p->length, .filter = p->code};
+	long fd;
+
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		_exit(99);
-	for (int i = 0; i < 2; i++) {
-		struct sock_fprog f = {.len = (unsigned short)p[i].length, .filter = p[i].code};
-
-		if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &f))
-			_exit(98);
-	}
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &f);
+	if (fd < 0)
+		_exit(98);
+	return (int)fd;
 }
 
-/* Does the call in a child, with the task's filters or without any. */
+static uint64_t no_exec(void *context, uint32_t pid)
+{
+	(void)context;
+	(void)pid;
+	return 0;
+}
+
+/* Answers until the child has ended. */
+static void serve(int pidfd, struct answer *a)
+{
+	struct pollfd p[2] = {{.fd = pidfd, .events = POLLIN},
+			      {.fd = a->listener, .events = POLLIN}};
+
+	while (!p[0].revents) {
+		struct iso_refused_call call;
+
+		assert_true(poll(p, 2, 60000) > 0);
+		if (!(p[1].revents & POLLIN) ||
+		    iso_notify_take(a->listener, no_exec, NULL, &call) != 1)
+			continue;
+		a->told++;
+		a->call = call;
+	}
+	close(a->listener);
+}
+
+static void ask_in_child(const struct iso_seccomp_program *p, const struct call *c,
+			 struct answer *shared, int ready)
+{
+	if (p)
+		shared->listener = install(p);
+	if (write(ready, "", 1) != 1)
+		_exit(97);
+	errno = 0;
+	shared->value = syscall(c->number, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
+	shared->error = shared->value < 0 ? errno : 0;
+	syscall(SYS_exit_group, 0);
+}
+
+/* Does the call in a child, with the task's filter or without any. */
 static struct answer ask(const struct iso_manifest *m, const struct call *c)
 {
-	struct iso_seccomp_program p[2] = {0};
+	struct iso_seccomp_program p = {0};
 	struct answer *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
 				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status, pidfd = -1, ready[2];
 	struct answer a;
-	int status;
-	pid_t pid;
+	char byte;
+	long pid;
 
 	assert_true(shared != MAP_FAILED);
-	*shared = (struct answer){-2, 0};
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	*shared = (struct answer){.value = -2, .listener = -1};
 	if (m)
-		assert_int_equal(iso_seccomp_task(m, p, NULL), 0);
-	pid = fork();
+		assert_int_equal(iso_seccomp_task(m, &p, NULL), 0);
+	pid = syscall(SYS_clone, CLONE_FILES | CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
 	assert_true(pid >= 0);
-	if (pid == 0) {
-		if (m)
-			install(p);
-		errno = 0;
-		shared->value =
-			syscall(c->number, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
-		shared->error = shared->value < 0 ? errno : 0;
-		syscall(SYS_exit_group, 0);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (pid == 0)
+		ask_in_child(m ? &p : NULL, c, shared, ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	serve(pidfd, shared);
+	assert_int_equal(waitpid((pid_t)pid, &status, 0), pid);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		fail_msg("call %ld: the child ended with %#x", c->number, (unsigned)status);
 	a = *shared;
 	munmap(shared, sizeof *shared);
-	iso_seccomp_free(&p[0]);
-	iso_seccomp_free(&p[1]);
+	iso_seccomp_free(&p);
+	close(ready[0]);
+	close(ready[1]);
+	close(pidfd);
 	return a;
 }
 
@@ -91,13 +138,18 @@ static struct iso_manifest profile(enum iso_syscall_profile p)
 	return (struct iso_manifest){.process = {.syscalls = p}};
 }
 
+/* Every refusal of the filter is told of but ENOSYS; the others' errnos are the kernel's own. */
 static void expect(const struct iso_manifest *m, struct call c, int error)
 {
 	struct answer a = ask(m, &c);
+	bool told = m && (error == EPERM || error == EAFNOSUPPORT);
 
 	if (a.error != error)
 		fail_msg("call %ld(%#lx, %#lx, %#lx): errno %d, expected %d", c.number, c.a[0],
 			 c.a[1], c.a[2], a.error, error);
+	if (a.told != told || (told && (a.call.error != error || !a.call.pid || !a.call.comm[0])))
+		fail_msg("call %ld: told of %u times, %s(%s)", c.number, a.told, a.call.call,
+			 a.call.arguments);
 }
 
 /*
@@ -272,37 +324,119 @@ static void lists_of_the_manifest_change_the_filter(void **state)
 static void other_entries_have_no_calls(void **state)
 {
 	struct iso_manifest m = profile(ISO_SYSCALLS_BUILD);
+	struct call x32 = {0x40000000 | SYS_getpid, {0}};
+	struct answer a = ask(&m, &x32);
 
 	(void)state;
-	expect(&m, (struct call){0x40000000 | SYS_getpid, {0}}, ENOSYS);
+	assert_int_equal(a.error, ENOSYS);
+	assert_int_equal(a.told, 1);
+	assert_string_equal(a.call.call, "x32:39");
+	assert_string_equal(a.call.arguments, "");
 	expect(&m, (struct call){100000, {0}}, ENOSYS);
+}
+
+static void child_32(const struct iso_seccomp_program *p, struct answer *shared, int ready)
+{
+	int r;
+
+	signal(SIGSEGV, SIG_DFL); /* cmocka's would go on with the tests in here */
+	shared->listener = install(p);
+	if (write(ready, "", 1) != 1)
+		_exit(97);
+	__asm__ volatile("int $0x80" : "=a"(r) : "a"(20) : "memory", "r8", "r9", "r10", "r11");
+	shared->error = -r;
+	_exit(0);
 }
 
 /* int 0x80: number 20 is getpid there. */
 static void the_32_bit_entry_has_no_calls(void **state)
 {
 	struct iso_manifest m = profile(ISO_SYSCALLS_BUILD);
-	struct iso_seccomp_program p[2];
-	int status, r;
+	struct answer *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct iso_seccomp_program p;
+	int status, pidfd, ready[2];
+	char byte;
+	long pid;
+
+	(void)state;
+	assert_true(shared != MAP_FAILED);
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	assert_int_equal(iso_seccomp_task(&m, &p, NULL), 0);
+	pid = syscall(SYS_clone, CLONE_FILES | CLONE_PIDFD | SIGCHLD, 0, &pidfd, 0, 0);
+	if (pid == 0)
+		child_32(&p, shared, ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	serve(pidfd, shared);
+	assert_int_equal(waitpid((pid_t)pid, &status, 0), pid);
+	/* a kernel without the entry answers the trap with SIGSEGV: refused as well */
+	if (status == 0) {
+		assert_int_equal(shared->error, ENOSYS);
+		assert_int_equal(shared->told, 1);
+		assert_string_equal(shared->call.call, "i386:20");
+	} else {
+		assert_true(WIFSIGNALED(status));
+	}
+	munmap(shared, sizeof *shared);
+	iso_seccomp_free(&p);
+	close(ready[0]);
+	close(ready[1]);
+	close(pidfd);
+}
+
+/* What the launch calls behind its filter never waits for a reader, whatever a manifest denies. */
+static void what_the_launch_needs_is_not_notified(void **state)
+{
+	char *deny[] = {(char *)(uintptr_t) "execve", (char *)(uintptr_t) "sendmsg"};
+	struct iso_manifest m = profile(ISO_SYSCALLS_STRICT);
+	struct call call = {SYS_execve, {0, 0, 0}};
+	struct answer a;
+
+	(void)state;
+	m.process.syscalls_deny = (struct iso_strv){deny, 2};
+	a = ask(&m, &call);
+	assert_int_equal(a.error, EPERM);
+	assert_int_equal(a.told, 0);
+	expect(&m, (struct call){SYS_sendmsg, {-1, 0, 0}}, EPERM);
+}
+
+static void arguments_are_decoded(void **state)
+{
+	static char source[] = "no\"ne\n", target[] = "/work", type[] = "tmpfs";
+	struct iso_manifest m = profile(ISO_SYSCALLS_BUILD);
+	struct call call = {SYS_mount,
+			    {(long)source, (long)target, (long)type, MS_RDONLY | MS_BIND, 0}};
+	struct answer a = ask(&m, &call);
+
+	(void)state;
+	assert_string_equal(a.call.call, "mount");
+	assert_string_equal(a.call.arguments,
+			    "\"no\\\"ne\\u{a}\", \"/work\", \"tmpfs\", MS_RDONLY|MS_BIND, NULL");
+	assert_int_equal(a.call.number, SYS_mount);
+	assert_int_equal(a.call.uid, getuid());
+	assert_int_equal(a.call.ppid, getpid());
+	assert_int_equal(a.call.pid, a.call.tid);
+}
+
+/* A reader that is gone: refused by the kernel. */
+static void without_a_reader_there_is_no_such_call(void **state)
+{
+	struct iso_manifest m = profile(ISO_SYSCALLS_BUILD);
+	struct iso_seccomp_program p;
+	int status;
 	pid_t pid;
 
 	(void)state;
-	assert_int_equal(iso_seccomp_task(&m, p, NULL), 0);
+	assert_int_equal(iso_seccomp_task(&m, &p, NULL), 0);
 	pid = fork();
 	if (pid == 0) {
-		signal(SIGSEGV, SIG_DFL); /* cmocka's would go on with the tests in here */
-		install(p);
-		__asm__ volatile("int $0x80"
-				 : "=a"(r)
-				 : "a"(20)
-				 : "memory", "r8", "r9", "r10", "r11");
-		_exit(r == -ENOSYS ? 0 : 1);
+		close(install(&p));
+		syscall(SYS_mount, 0, 0, 0, 0, 0);
+		_exit(errno == ENOSYS ? 0 : 1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	/* a kernel without the entry answers the trap with SIGSEGV: refused as well */
-	assert_true(status == 0 || WIFSIGNALED(status));
-	iso_seccomp_free(&p[0]);
-	iso_seccomp_free(&p[1]);
+	assert_int_equal(status, 0);
+	iso_seccomp_free(&p);
 }
 
 int main(void)
@@ -320,6 +454,9 @@ int main(void)
 		cmocka_unit_test(lists_of_the_manifest_change_the_filter),
 		cmocka_unit_test(other_entries_have_no_calls),
 		cmocka_unit_test(the_32_bit_entry_has_no_calls),
+		cmocka_unit_test(what_the_launch_needs_is_not_notified),
+		cmocka_unit_test(arguments_are_decoded),
+		cmocka_unit_test(without_a_reader_there_is_no_such_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
