@@ -51,6 +51,9 @@ static void object_of(json_t *o, char *out, size_t size)
 			 (int)json_integer_value(json_object_get(end, "port")));
 	else if (end)
 		snprintf(out, size, "%s", text_at(end, "name", NULL, NULL));
+	else if (*text_at(o, "kernel", "system_call", NULL))
+		snprintf(out, size, "%s(%s)", text_at(o, "kernel", "system_call", NULL),
+			 text_at(o, "unmapped", "isoctl", "arguments"));
 	else if (json_object_get(o, "file"))
 		snprintf(out, size, "%s%s%s", text_at(o, "file", "path", NULL),
 			 *second ? " -> " : "", second);

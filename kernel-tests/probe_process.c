@@ -99,7 +99,7 @@ static int core_limit(char **w)
 	struct rlimit limit = {0, 0};
 
 	(void)w;
-	return probe_errno(setrlimit(RLIMIT_CORE, &limit));
+	return probe_errno(syscall(SYS_setrlimit, RLIMIT_CORE, &limit));
 }
 
 static int core_prlimit(char **w)
