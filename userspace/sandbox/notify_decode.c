@@ -57,6 +57,7 @@ static void add(struct text *t, const char *format, ...)
 	int n;
 
 	va_start(args, format);
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it has been started */
 	n = vsnprintf(t->at, t->left, format, args);
 	va_end(args);
 	if (n < 0)
