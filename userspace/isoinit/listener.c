@@ -73,7 +73,7 @@ bool iso_listener_stuck(struct iso_init *i)
 	if (i->listener < 0)
 		return false;
 	if (poll(&p, 1, 0) < 0)
-		return false;
+		p.revents = POLLIN; /* not known: a call may be waiting */
 	if (p.revents & (POLLHUP | POLLERR | POLLNVAL)) {
 		iso_listener_close(i); /* no task has the filter any more */
 		return false;

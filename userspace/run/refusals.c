@@ -27,10 +27,7 @@ static bool may_look(struct iso_supervised *run)
 		run->look_calls_ns = now;
 		run->look_calls = LOOKS_PER_SECOND;
 	}
-	if (!run->look_calls)
-		return false;
-	run->look_calls--;
-	return true;
+	return run->look_calls;
 }
 
 static void tell(struct iso_supervised *run, const struct iso_refused_call *c)
@@ -83,11 +80,13 @@ static void ready(struct iso_source *source, uint32_t events)
 	(void)events;
 	for (unsigned i = 0; i < CALLS_PER_ROUND && run->refusals_watched; i++) {
 		struct iso_refused_call call;
-		int r = iso_notify_take(listener, may_look(run) ? exec_of : NULL, run, &call);
+		bool look = may_look(run);
+		int r = iso_notify_take(listener, look ? exec_of : NULL, run, &call);
 
 		if (r == 0)
 			return;
 		if (r == 1) {
+			run->look_calls -= look;
 			tell(run, &call);
 			continue;
 		}
