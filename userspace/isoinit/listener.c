@@ -13,7 +13,6 @@
 #include "isoinit/isoinit.h"
 
 #include <poll.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -22,26 +21,9 @@
 
 bool iso_listener_send(struct iso_init *i)
 {
-	struct iso_wire w = {.magic = ISO_WIRE_MAGIC, .kind = ISO_WIRE_LISTENER};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec v = {&w, sizeof w};
-	struct msghdr m = {
-		.msg_iov = &v,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes,
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof i->listener);
-	memcpy(CMSG_DATA(c), &i->listener, sizeof i->listener);
 	/* nearly the first message on this socket: there is room */
-	return sendmsg(ISO_INIT_FD_CONTROL, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof w;
+	return iso_wire_send_fd(ISO_INIT_FD_CONTROL, ISO_WIRE_LISTENER, i->listener,
+				MSG_DONTWAIT) == 0;
 }
 
 void iso_listener_close(struct iso_init *i)

@@ -7,6 +7,7 @@
 #ifndef ISO_ISOINIT_PROTOCOL_H
 #define ISO_ISOINIT_PROTOCOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define ISO_WIRE_MAGIC 0x69736f31u
@@ -45,5 +46,13 @@ _Static_assert(sizeof(struct iso_wire) == 256, "wire size");
 #define ISO_INIT_FD_LISTENER ISO_INIT_FD_PLAN
 #define ISO_INIT_FD_SLOT     5
 #define ISO_INIT_FD_LINKS    6
+
+/* wire.c. Sends a message that passes a descriptor; flags as send(2)'s. 0 or a negative errno. */
+int iso_wire_send_fd(int control_fd, uint32_t kind, int passed, int flags);
+/*
+ * One message, without waiting: 1; 0 at the end; a negative errno, -EPROTO for what is no message.
+ * *ret_fd is the descriptor that came with it, the caller's to close whatever was returned, or -1.
+ */
+int iso_wire_receive(int control_fd, struct iso_wire *w, int *ret_fd);
 
 #endif

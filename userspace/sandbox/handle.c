@@ -91,44 +91,16 @@ static int tell(struct iso_sandbox_handle *h, uint32_t kind, int32_t value)
 	return send(h->control, &w, sizeof w, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* One message and the descriptor that may have come with it; as recv(2). */
-static ssize_t receive(struct iso_sandbox_handle *h, struct iso_wire *w, int *ret_fd)
-{
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec v = {w, sizeof *w};
-	struct msghdr m = {
-		.msg_iov = &v,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes,
-	};
-	ssize_t n = recvmsg(h->control, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	struct cmsghdr *c = n < 0 ? NULL : CMSG_FIRSTHDR(&m);
-
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
-	return n;
-}
-
 int iso_sandbox_receive(struct iso_sandbox_handle *h, struct iso_init_message *ret)
 {
 	struct iso_wire w;
-	ssize_t n;
 
 	for (;;) {
 		ISO_AUTO_CLOSE int fd = -1;
+		int r = iso_wire_receive(h->control, &w, &fd);
 
-		n = receive(h, &w, &fd);
-		if (n < 0)
-			return errno == ECONNRESET ? 0 : -errno;
-		if (n == 0)
-			return 0;
-		if (n != (ssize_t)sizeof w || w.magic != ISO_WIRE_MAGIC)
-			return -EPROTO;
-		w.text[sizeof w.text - 1] = '\0';
+		if (r <= 0)
+			return r;
 		if (w.kind == ISO_WIRE_LISTENER) {
 			if (fd < 0 || h->listener >= 0)
 				return -EPROTO;

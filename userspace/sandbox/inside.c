@@ -298,29 +298,13 @@ static int arrange_descriptors(struct inside *s, struct iso_inside *moved)
 
 static void send_root(const struct inside *s)
 {
-	struct iso_wire w = {.magic = ISO_WIRE_MAGIC, .kind = ISO_WIRE_ROOT};
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec v = {&w, sizeof w};
-	struct msghdr m = {
-		.msg_iov = &v,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes,
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), r;
 
 	if (root < 0)
 		fail(s, ISO_STEP_DESCRIPTORS, errno, "/");
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof root);
-	memcpy(CMSG_DATA(c), &root, sizeof root);
-	if (sendmsg(s->in->control, &m, MSG_NOSIGNAL) != (ssize_t)sizeof w)
-		fail(s, ISO_STEP_DESCRIPTORS, errno, "the root's descriptor");
+	r = iso_wire_send_fd(s->in->control, ISO_WIRE_ROOT, root, 0);
+	if (r < 0)
+		fail(s, ISO_STEP_DESCRIPTORS, -r, "the root's descriptor");
 	close(root);
 }
 

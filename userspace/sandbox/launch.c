@@ -159,33 +159,9 @@ static int send_go(const struct iso_sandbox_handle *h)
 /* One message, with at most one descriptor; 0 on EOF, 1. */
 static int receive(struct iso_build *b, struct iso_wire *w, int *ret_fd)
 {
-	union {
-		struct cmsghdr head;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec v = {w, sizeof *w};
-	struct msghdr m = {
-		.msg_iov = &v,
-		.msg_iovlen = 1,
-		.msg_control = control.bytes,
-		.msg_controllen = sizeof control.bytes,
-	};
-	struct cmsghdr *c;
 	int r = iso_build_wait(b, b->h->control, POLLIN);
-	ssize_t n;
 
-	if (r < 0)
-		return r;
-	n = recvmsg(b->h->control, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	if (n < 0)
-		return errno == ECONNRESET ? 0 : -errno;
-	c = CMSG_FIRSTHDR(&m);
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(ret_fd, CMSG_DATA(c), sizeof *ret_fd);
-	if (n == 0)
-		return 0;
-	w->text[sizeof w->text - 1] = '\0';
-	return n == (ssize_t)sizeof *w && w->magic == ISO_WIRE_MAGIC ? 1 : -EPROTO;
+	return r < 0 ? r : iso_wire_receive(b->h->control, w, ret_fd);
 }
 
 static int say_end(struct iso_build *b)
