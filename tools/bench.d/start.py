@@ -2,15 +2,14 @@
 """Figures of one run of iso-bench-start: starting `true`, against bubblewrap in the same guest."""
 
 import json
+import sys
+
+from figures import Unusable
 
 SCENES = ("native", "bubblewrap", "isoctl")
 PHASES = ("exec", "whole")
 # Of DESIGN: seal to exec, and the whole call; bubblewrap's own call is the anchor of both.
 GOALS = (("seal to exec / bubblewrap", "exec", 0.12), ("isoctl seal true / bubblewrap", "whole", 0.55))
-
-
-class Unusable(Exception):
-    """What was printed is no complete run."""
 
 
 class Start:
@@ -59,7 +58,8 @@ def report(files, as_json):
     try:
         runs = [Start(file.read_text(encoding="utf-8").splitlines()) for file in files]
     except Unusable as e:
-        raise SystemExit(f"tools/bench: {e}") from e
+        print(f"tools/bench: {e}", file=sys.stderr)
+        return 3
     if as_json:
         print(json.dumps([run.as_json() for run in runs], indent=1))
     else:
