@@ -33,7 +33,10 @@ struct iso_ancestry {
 	__u32 pad;
 };
 
-/* The nearest of them that is bound: its sandbox, or 0. Global for the verifier's sake. */
+/*
+ * The nearest of them that is bound: its sandbox, or 0; ISO_NOBODY when one cannot be read. Global
+ * for the verifier's sake (event.bpf.h).
+ */
 __noinline __u64 iso_bound_among(struct iso_ancestry *a)
 {
 	struct cgroup *group;
@@ -47,8 +50,10 @@ __noinline __u64 iso_bound_among(struct iso_ancestry *a)
 		if (!(wanted & 1))
 			continue;
 		if (bpf_probe_read_kernel(&group, sizeof group,
-					  (void *)(a->ancestors + i * sizeof group)))
-			continue;
+					  (void *)(a->ancestors + i * sizeof group))) {
+			iso_count(ISO_COUNT_READ_FAILED);
+			return ISO_NOBODY;
+		}
 		id = BPF_CORE_READ(group, kn, id);
 		sandbox = bpf_map_lookup_elem(&iso_cgroups, &id);
 		if (sandbox)
