@@ -63,6 +63,25 @@ int rig_wait(pid_t pid)
 	return status;
 }
 
+bool rig_emptied(const char *cgroup)
+{
+	char path[96], text[256];
+	struct pollfd changed = {.events = POLLPRI};
+	ssize_t n = -1;
+
+	snprintf(path, sizeof path, "%s/cgroup.events", cgroup);
+	changed.fd = open(path, O_RDONLY | O_CLOEXEC);
+	do {
+		n = pread(changed.fd, text, sizeof text - 1, 0);
+		text[n < 0 ? 0 : n] = 0;
+		if (strstr(text, "populated 0"))
+			break;
+	} while (n > 0 && poll(&changed, 1, WAIT_MS) == 1);
+	close(changed.fd);
+	return CHECK(n > 0 && strstr(text, "populated 0"), "%s is not emptied: %s", cgroup,
+		     n > 0 ? text : strerror(errno));
+}
+
 /* This program in a memfd, read-only, as isod keeps isoinit. */
 static int launcher(void)
 {
@@ -199,6 +218,7 @@ void rig_end(struct rig *r)
 		CHECK(rig_tasks(r, 0), "tasks are counted after the end: %llu",
 		      (unsigned long long)rig_counts(r).tasks);
 	}
+	rig_emptied(r->cgroup);
 	answer = iso_kernel_remove(rig_kernel, r->id);
 	CHECK(!answer, "cannot remove: %s", strerror(-answer));
 	CHECK(!rmdir(r->cgroup), "cannot remove %s: %s", r->cgroup, strerror(errno));

@@ -48,6 +48,11 @@ int rig_new_cgroup(char path[64]);
 /* A process cloned into the cgroup; in the child 0. */
 pid_t rig_clone_into(int cgroup_fd);
 int rig_wait(pid_t pid);
+/*
+ * Waits (5 s at most) until the kernel says that the cgroup has no process. From 7.0 on that is
+ * later than the reap: a dead task leaves its cgroup when it is switched away from for good.
+ */
+bool rig_emptied(const char *cgroup);
 
 /* Does "VERB ARGUMENT..." (inside.c) in the sandbox: errno, 0, or RIG_UNKNOWN. */
 int rig_ask(struct rig *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -71,6 +71,7 @@ static void begin_populated(void)
 	close(gate[0]);
 	close(gate[1]);
 	rig_wait(pid);
+	rig_emptied(path);
 	CHECK_EQUAL(iso_kernel_begin(rig_kernel, id, group, 0, 1), 0);
 	CHECK_EQUAL(iso_kernel_remove(rig_kernel, id), 0);
 	close(group);
