@@ -76,9 +76,11 @@ pids() {
 	ends pids 11 null "$probe" many-processes && told pids limit '"limit":"pids"'
 }
 
-# A fork bomb of the shell's: it is refused new processes, and ends with the run.
+# A fork bomb: it is refused new processes, and ends with the run. What a refused fork had charged
+# goes an RCU grace period later: with little memory that bound could come first on a busy machine.
 fork_bomb() {
-	"$isoctl" manifest render "$manifest" --set /limits/wall_time=10s >"$work/bomb.json"
+	"$isoctl" manifest render "$manifest" --set /limits/wall_time=10s \
+		--set /process/limits/memory=1GiB >"$work/bomb.json"
 	with=$work/bomb.json ends fork-bomb 124 deadline "$probe" bomb
 }
 
