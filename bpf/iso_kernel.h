@@ -171,6 +171,7 @@ struct task_struct {
 	struct css_set *cgroups;
 	struct files_struct *files;
 	struct fs_struct *fs;
+	const struct cred *real_cred;
 	void *bpf_storage;
 	char comm[16];
 };
@@ -254,5 +255,6 @@ struct iso_sockaddr_in6 {
 #define ISO_F_UNLCK		2u
 #define ISO_RENAME_EXCHANGE	(1u << 1)
 #define ISO_PTRACE_MODE_ATTACH	0x02u
+#define ISO_CAP_OPT_NOAUDIT	0x02u /* include/linux/security.h */
 
 #endif

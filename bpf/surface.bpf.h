@@ -3,11 +3,17 @@
  * Kernel interfaces that no task has any business with, and other people's processes.
  *
  * refused to every label: mount family, user namespaces, module requests, perf, bpf(2), io_uring's
- *   escapes, keys, clock, kernel log. isoinit and the builder may mount until the seal.
- * ptrace_access_check    READ-like access within the sandbox only; attaching never
- * task_kill              signals stay within the sandbox, and never reach isoinit
- * task_setrlimit         RLIMIT_CORE stays: a core dump to a pipe runs a helper outside every label
- * task_setscheduler      within the sandbox only
+ *   escapes, keys, clock, kernel log, code and data for the kernel, what lockdown knows. isoinit
+ * and the builder may mount until the seal. capable                a task has no capability; should
+ * it come to one, it may not use it ptrace_access_check    READ-like access within the sandbox
+ * only; attaching never task_kill              signals stay within the sandbox, and never reach
+ * isoinit task_setrlimit         RLIMIT_CORE stays: a core dump to a pipe runs a helper outside
+ * every label task_setscheduler      within the sandbox only file_send_sigiotask    a signal that a
+ * file sends to its owner passes task_kill by
+ *
+ * Left out: task_prlimit knows no target, only credentials, and comes after the ids were found
+ * equal or CAP_SYS_RESOURCE held; no one but mates has a task's ids, and task_setrlimit knows the
+ * target.
  */
 #ifndef ISO_SURFACE_BPF_H
 #define ISO_SURFACE_BPF_H
@@ -47,6 +53,10 @@ ISO_SURFACE_HOOK(uring_sqpoll)
 ISO_SURFACE_HOOK(uring_cmd)
 ISO_SURFACE_HOOK(uring_allowed)
 ISO_SURFACE_HOOK(key_alloc)
+ISO_SURFACE_HOOK(key_permission)
+ISO_SURFACE_HOOK(kernel_read_file)
+ISO_SURFACE_HOOK(kernel_load_data)
+ISO_SURFACE_HOOK(locked_down)
 ISO_SURFACE_HOOK(settime)
 ISO_SURFACE_HOOK(syslog)
 
@@ -115,6 +125,36 @@ int BPF_PROG(iso_task_setrlimit, struct task_struct *target, unsigned int resour
 	if (resource != ISO_RLIMIT_CORE && iso_is_mate(label, iso_label_of(target)))
 		return 0;
 	return iso_process_refuse(label, ISO_HOOK_task_setrlimit);
+}
+
+/*
+ * Asked after the kernel has found the capability, so never of a task as it is launched. Work that
+ * the kernel does under another's credentials (overlayfs: its mounter's) is not the task's. What is
+ * asked without audit changes how something is done, not whether, and is no event.
+ */
+SEC("lsm/capable")
+int BPF_PROG(iso_capable, const struct cred *cred, void *ns, int capability, unsigned int options)
+{
+	struct iso_label *label = iso_inside();
+
+	if (!label || label->role != ISO_ROLE_TASK)
+		return 0;
+	if (cred != bpf_get_current_task_btf()->real_cred)
+		return 0;
+	if (options & ISO_CAP_OPT_NOAUDIT)
+		return iso_refuse(EPERM);
+	return iso_process_refuse(label, ISO_HOOK_capable);
+}
+
+/* Who wrote to the file cannot be seen here. Neither isoinit nor isod asks a file for signals. */
+SEC("lsm/file_send_sigiotask")
+int BPF_PROG(iso_file_send_sigiotask, struct task_struct *target)
+{
+	struct iso_label *label = iso_label_of(target);
+
+	if (!label || (label->role != ISO_ROLE_INIT && label->role != ISO_ROLE_AGENT))
+		return 0;
+	return iso_process_refuse(label, ISO_HOOK_file_send_sigiotask);
 }
 
 SEC("lsm/task_setscheduler")
