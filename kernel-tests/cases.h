@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cases.def as a table, for the probe inside and for the harness outside. */
+/* cases.def and operations.def as one table, for the probe and for the judge. */
 #ifndef ISO_KERNEL_CASES_H
 #define ISO_KERNEL_CASES_H
 
@@ -12,9 +12,15 @@ struct iso_kernel_case {
 	int error;	    /* errno it must get; 0: it must work */
 	/* "KIND HOOK REASON"; alternatives of HOOK by '|'; "": no event at all */
 	const char *event;
-	const char *object; /* path, "PATH -> PATH2", or "ADDRESS:PORT" */
-	const char *rule;   /* JSON pointer, or "none" */
+	const char *object;  /* path, "PATH -> PATH2", or "ADDRESS:PORT" */
+	const char *rule;    /* JSON pointer, or "none" */
+	const char *decider; /* of an operation: what decides it; NULL: a row of cases.def */
+	const char *why;     /* of an operation without an event */
+	int outside;	     /* errno of the operation outside any sandbox; or CASES_SINCE() */
 };
+
+/* Works from that kernel on, and is ENOSYS before. */
+#define CASES_SINCE(major, minor) (0x10000 | (major) << 8 | (minor))
 
 extern const struct iso_kernel_case iso_case_rows[];
 extern const size_t iso_case_count;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  *	iso-kernel-judge VARIANT OUTPUT EVENTS
+ *	iso-kernel-judge outside VARIANT OUTPUT	what operations got outside any sandbox
+ *	iso-kernel-judge names FILE	operations.def against the names of operations.txt
+ *	iso-kernel-judge hooks		iso_hooks.def against the tables of tests
  *	iso-kernel-judge value FILE KEY.KEY...	prints a value of a JSON document
  *
  * Holds what the probe said (OUTPUT) and the run's events (EVENTS, OCSF lines) against the rows of
  * cases.def: verdict and errno of each case, exactly one event with kind, hook, reason, errno,
- * object, deciding rule and an exec id of its own where one is owed, none where not, and no event
- * that belongs to no case. A case that did not run has failed.
+ * object, operation, deciding rule and an exec id of its own where one is owed, none where not, and
+ *no event that belongs to no case. A case that did not run has failed.
  */
 #include <errno.h>
 #include <jansson.h>
@@ -14,14 +17,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "cases.h"
+#include "judge.h"
 
 #define EVENTS_MAX 4096
 #define NOT_RUN	   (-2)
 
 struct event {
 	char kind[32], hook[64], reason[64], error[32], object[1024], rule[256], actor[64];
+	char operation[64];
 	long exec, count;
 	bool taken;
 };
@@ -80,6 +86,8 @@ static void add_event(json_t *o)
 	if (!is_refusal(e->kind))
 		return;
 	snprintf(e->hook, sizeof e->hook, "%s", text_at(o, "unmapped", "isoctl", "hook"));
+	snprintf(e->operation, sizeof e->operation, "%s",
+		 text_at(o, "unmapped", "isoctl", "operation"));
 	snprintf(e->reason, sizeof e->reason, "%s", text_at(o, "unmapped", "isoctl", "reason"));
 	snprintf(e->error, sizeof e->error, "%s", text_at(o, "status_code", NULL, NULL));
 	snprintf(e->rule, sizeof e->rule, "%s", text_at(o, "firewall_rule", "uid", NULL));
@@ -136,12 +144,12 @@ static int read_output(const char *variant, const char *path)
 	return 0;
 }
 
-/* One of the alternatives between '|'; "*" is anything. */
+/* One of the alternatives between '|'; a "*" at the end is anything. */
 static bool matches(const char *pattern, const char *text)
 {
-	size_t n = strlen(text);
+	size_t n = strlen(text), all = strlen(pattern);
 
-	if (!strcmp(pattern, "*"))
+	if (all && pattern[all - 1] == '*' && !strncmp(pattern, text, all - 1))
 		return true;
 	for (const char *p = pattern; p; p = strchr(p, '|')) {
 		if (*p == '|')
@@ -180,6 +188,8 @@ static bool event_differs(const struct iso_kernel_case *c, const struct event *e
 		bad = wrong(c->name, "kind", e->kind, kind);
 	if (!matches(hook, e->hook))
 		bad = wrong(c->name, "hook", e->hook, hook);
+	if (!judge_operation(e->hook, e->operation))
+		bad = wrong(c->name, "operation", e->operation, "that of the hook");
 	if (strcmp(e->reason, reason) != 0)
 		bad = wrong(c->name, "reason", e->reason, reason);
 	if (strcmp(e->error, strerrorname_np(c->error)) != 0)
@@ -191,6 +201,50 @@ static bool event_differs(const struct iso_kernel_case *c, const struct event *e
 	if (e->count != 1)
 		bad = wrong(c->name, "event", "said more than once", "one");
 	return bad;
+}
+
+/* The errno that an operation gets outside, on the running kernel. */
+static int expected_outside(const struct iso_kernel_case *c)
+{
+	struct utsname name;
+	int major = 0, minor = 0;
+
+	if (!(c->outside & CASES_SINCE(0, 0)))
+		return c->outside;
+	if (uname(&name) || sscanf(name.release, "%d.%d", &major, &minor) != 2)
+		return -1;
+	return CASES_SINCE(major, minor) >= c->outside ? 0 : ENOSYS;
+}
+
+static const char *verdict_word(int verdict)
+{
+	if (verdict < 0)
+		return verdict == NOT_RUN ? "did not run" : "cannot be tried";
+	return verdict ? strerrorname_np(verdict) : "works";
+}
+
+/* The control: outside each operation works, or has the errno that the table says. */
+static int judge_outside(const char *variant)
+{
+	size_t ran = 0, passed = 0;
+
+	for (size_t i = 0; i < iso_case_count; i++) {
+		const struct iso_kernel_case *c = &iso_case_rows[i];
+		bool ok;
+
+		if (!c->decider || strcmp(c->variant, variant) != 0)
+			continue;
+		ok = verdicts[i] == expected_outside(c);
+		if (!ok)
+			wrong(c->name, "verdict outside", verdict_word(verdicts[i]),
+			      verdict_word(expected_outside(c)));
+		ran++;
+		passed += ok;
+		printf("%s outside/%s: %s\n", ok ? "PASS" : "FAIL", c->name,
+		       verdict_word(verdicts[i]));
+	}
+	printf("%s outside: %zu of %zu operations as expected\n", variant, passed, ran);
+	return ran && passed == ran ? 0 : 1;
 }
 
 /* Verdict and events of one case. Exec ids rise from case to case: each is a program of its own. */
@@ -258,11 +312,17 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "value"))
 		return print_value(argv[2], argv[3]);
+	if (argc == 3 && !strcmp(argv[1], "names"))
+		return judge_names(argv[2]);
+	if (argc == 2 && !strcmp(argv[1], "hooks"))
+		return judge_hooks();
 	if (argc != 4 || iso_case_count > sizeof verdicts / sizeof *verdicts)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < iso_case_count; i++)
 		verdicts[i] = NOT_RUN;
+	if (!strcmp(argv[1], "outside"))
+		return read_output(argv[2], argv[3]) ? 1 : judge_outside(argv[2]);
 	if (read_output(argv[1], argv[2]) || read_events(argv[3])) {
 		printf("cannot read %s or %s\n", argv[2], argv[3]);
 		return 1;
@@ -275,7 +335,9 @@ int main(int argc, char **argv)
 		ran++;
 		ok = passes(i, &last_exec);
 		passed += ok;
-		printf("%s %s/%s\n", ok ? "PASS" : "FAIL", argv[1], iso_case_rows[i].name);
+		printf("%s %s/%s%s%s\n", ok ? "PASS" : "FAIL", argv[1], iso_case_rows[i].name,
+		       iso_case_rows[i].decider ? ": " : "",
+		       iso_case_rows[i].decider ? iso_case_rows[i].decider : "");
 	}
 	for (size_t i = 0; i < event_count; i++) {
 		if (events[i].taken)

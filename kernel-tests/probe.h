@@ -30,12 +30,19 @@ struct probe_verb {
 	int (*run)(char **words);
 };
 
-extern const struct probe_verb probe_file_verbs[], probe_tree_verbs[], probe_exec_verbs[],
-	probe_net_verbs[], probe_unix_verbs[], probe_process_verbs[], probe_surface_verbs[],
+extern const struct probe_verb probe_file_verbs[], probe_open_verbs[], probe_tree_verbs[],
+	probe_exec_verbs[], probe_net_verbs[], probe_unix_verbs[], probe_process_verbs[],
+	probe_surface_verbs[], probe_mount_verbs[], probe_kernel_verbs[], probe_uring_verbs[],
 	probe_state_verbs[], probe_limits_verbs[];
+
+/* In no sandbox, as root: verbs prepare what a sandbox would refuse before their own call. */
+extern int probe_outside;
 
 /* Runs body in a child and gives what it returned (0..255), or CANNOT. */
 int probe_in_child(int (*body)(void *), void *data);
+/* SCM_RIGHTS: 0 or errno; the descriptor, or -1. */
+int probe_send_descriptor(int socket, int fd);
+int probe_receive_descriptor(int socket);
 /* Writes a small file that may be executed; false when it cannot be made. */
 int probe_copy(const char *from, const char *to);
 

@@ -9,6 +9,7 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PAGE 4096
@@ -249,7 +250,80 @@ static int shared_memory(char **w)
 	return e;
 }
 
+static int memfd_make(char **w)
+{
+	(void)w;
+	return probe_errno(memfd_create("made", MFD_CLOEXEC));
+}
+
+static int memfd_write(char **w)
+{
+	int fd = memfd_create("written", MFD_CLOEXEC);
+
+	(void)w;
+	return fd < 0 ? CANNOT : probe_errno(write(fd, "x", 1));
+}
+
+static int memfd_reopen(char **w)
+{
+	int fd = memfd_create("reopened", MFD_CLOEXEC);
+	char path[64];
+
+	(void)w;
+	if (fd < 0)
+		return CANNOT;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	return probe_errno(open(path, O_RDWR | O_CLOEXEC));
+}
+
+/* Of a copy of the probe that belongs to root and is setuid. */
+static int is_root(char **w)
+{
+	(void)w;
+	return geteuid() ? EPERM : 0;
+}
+
+static int setuid_body(void *data)
+{
+	char **w = data, verb[] = "is-root", *argv[] = {w[0], verb, NULL}, *environment[] = {NULL};
+
+	if (probe_outside && setresuid(1000, 1000, 1000))
+		return CANNOT;
+	execve(w[0], argv, environment);
+	return errno;
+}
+
+/* Becomes root by the program, or does not. */
+static int exec_setuid(char **w)
+{
+	return probe_in_child(setuid_body, w);
+}
+
+static int vfork_exec(char **w)
+{
+	char *argv[] = {w[0], NULL}, *environment[] = {NULL};
+	volatile int e = 0;
+	int status;
+	/* NOLINTNEXTLINE: what is tested is what a vfork child may execute */
+	pid_t pid = vfork();
+
+	if (!pid) {
+		execve(w[0], argv, environment);
+		e = errno; /* NOLINT(clang-analyzer-unix.Vfork): it shares the memory */
+		_exit(1);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return CANNOT;
+	return e ? e : WEXITSTATUS(status);
+}
+
 const struct probe_verb probe_exec_verbs[] = {
+	{"memfd-create", memfd_make},
+	{"memfd-write", memfd_write},
+	{"memfd-reopen", memfd_reopen},
+	{"is-root", is_root},
+	{"exec-setuid", exec_setuid},
+	{"vfork-exec", vfork_exec},
 	{"exec", do_exec},
 	{"copy-exec", copy_exec},
 	{"script", script},

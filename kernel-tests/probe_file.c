@@ -238,7 +238,7 @@ static int do_copy_range(char **w)
 	return e;
 }
 
-static int send_descriptor(int socket, int fd)
+int probe_send_descriptor(int socket, int fd)
 {
 	char byte = 0;
 	union {
@@ -259,7 +259,7 @@ static int send_descriptor(int socket, int fd)
 	return sendmsg(socket, &m, 0) == 1 ? 0 : errno;
 }
 
-static int receive_descriptor(int socket)
+int probe_receive_descriptor(int socket)
 {
 	char byte, control[CMSG_SPACE(sizeof(int))];
 	struct iovec part = {&byte, 1};
@@ -285,9 +285,9 @@ static int do_receive(char **w)
 
 	if (fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return CANNOT;
-	if (send_descriptor(pair[0], fd))
+	if (probe_send_descriptor(pair[0], fd))
 		return errno;
-	got = receive_descriptor(pair[1]);
+	got = probe_receive_descriptor(pair[1]);
 	close(fd);
 	close(pair[0]);
 	close(pair[1]);

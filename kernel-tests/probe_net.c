@@ -3,10 +3,12 @@
 #include "probe.h"
 
 #include <arpa/inet.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -208,6 +210,77 @@ static int tcp_loop(char **w)
 	return e;
 }
 
+static int connected(int fds[2])
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t n = sizeof a;
+
+	fds[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (server < 0 || fds[0] < 0 || bind(server, (struct sockaddr *)&a, n) ||
+	    listen(server, 1) || getsockname(server, (struct sockaddr *)&a, &n) ||
+	    connect(fds[0], (struct sockaddr *)&a, n))
+		return CANNOT;
+	fds[1] = accept(server, NULL, NULL);
+	close(server);
+	return 0;
+}
+
+/* Two ends on loopback, and one thing that is done with them. */
+static int tcp_pair(char **w)
+{
+	struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+	int fds[2], one = 1;
+
+	if (connected(fds))
+		return CANNOT;
+	if (!strcmp(w[0], "accept"))
+		return probe_errno(fds[1]);
+	if (!strcmp(w[0], "send"))
+		return probe_errno(send(fds[0], "x", 1, 0));
+	if (!strcmp(w[0], "write"))
+		return probe_errno(write(fds[0], "x", 1));
+	if (!strcmp(w[0], "option"))
+		return probe_errno(setsockopt(fds[0], SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one));
+	if (!strcmp(w[0], "disconnect"))
+		return probe_errno(connect(fds[0], &nowhere, sizeof nowhere));
+	return CANNOT;
+}
+
+/* Gives the machine an address, on its loopback: outside it answers, inside it must not. */
+static int add_address(char **w)
+{
+	struct ifreq r = {.ifr_name = "lo:1"};
+	struct sockaddr_in *a = (struct sockaddr_in *)(void *)&r.ifr_addr;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq up = {.ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING | IFF_LOOPBACK};
+
+	a->sin_family = AF_INET;
+	if (fd < 0 || inet_pton(AF_INET, w[0], &a->sin_addr) != 1)
+		return CANNOT;
+	if (ioctl(fd, SIOCSIFFLAGS, &up) || ioctl(fd, SIOCSIFADDR, &r))
+		return errno;
+	return 0;
+}
+
+/* Listens at ADDRESS PORT in a process that stays and never accepts. */
+static int serve_tcp(char **w)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	struct address a;
+
+	if (fd < 0 || parse(w, &a) || bind(fd, &a.any, a.length) || listen(fd, 64))
+		return errno;
+	if (!fork()) {
+		close(0);
+		close(1);
+		close(2);
+		for (;;)
+			pause();
+	}
+	return 0;
+}
+
 static int number(const char *text)
 {
 	return text ? (int)strtol(text, NULL, 10) : 0;
@@ -245,6 +318,9 @@ const struct probe_verb probe_net_verbs[] = {
 	{"udp-bind", udp_bind},
 	{"tcp-listen", tcp_listen},
 	{"tcp-loop", tcp_loop},
+	{"tcp-pair", tcp_pair},
+	{"add-address", add_address},
+	{"serve-tcp", serve_tcp},
 	{"socket", make},
 	{"mptcp", mptcp},
 	{NULL, NULL},

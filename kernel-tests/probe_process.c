@@ -2,8 +2,11 @@
 /* Other processes: signals, tracing, memory, limits. */
 #include "probe.h"
 
-#include <signal.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -169,7 +172,132 @@ static int more_uid(char **w)
 	return probe_errno(setuid(0));
 }
 
+/* A child that waits, and what `act` does to it. */
+static int with_child(int (*act)(pid_t child))
+{
+	pid_t pid = fork();
+	int e;
+
+	if (!pid) {
+		pause();
+		_exit(0);
+	}
+	if (pid < 0)
+		return CANNOT;
+	e = act(pid);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return e;
+}
+
+static int act_trace(pid_t child)
+{
+	return probe_errno(ptrace(PTRACE_SEIZE, child, NULL, NULL));
+}
+
+/* Its memory is a copy of this one's: the same address is there. */
+static int act_read(pid_t child)
+{
+	char byte;
+	struct iovec here = {&byte, 1}, there = {&byte, 1};
+
+	return probe_errno(process_vm_readv(child, &here, 1, &there, 1, 0));
+}
+
+static int act_take(pid_t child)
+{
+	int fd = (int)syscall(SYS_pidfd_open, child, 0), e;
+
+	if (fd < 0)
+		return CANNOT;
+	e = probe_errno(syscall(SYS_pidfd_getfd, fd, 0, 0));
+	close(fd);
+	return e;
+}
+
+static int act_open_memory(pid_t child)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/mem", (int)child);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return probe_errno(fd);
+}
+
+static int trace_child(char **w)
+{
+	(void)w;
+	return with_child(act_trace);
+}
+
+static int read_child(char **w)
+{
+	(void)w;
+	return with_child(act_read);
+}
+
+static int take_from_child(char **w)
+{
+	(void)w;
+	return with_child(act_take);
+}
+
+static int open_child_memory(char **w)
+{
+	(void)w;
+	return with_child(act_open_memory);
+}
+
+/* A pipe whose owner is another process, which is told that there is something to read. */
+static int signal_by_file(char **w)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) || fcntl(ends[0], F_SETOWN, pid_of(w)) ||
+	    fcntl(ends[0], F_SETSIG, SIGURG) || fcntl(ends[0], F_SETFL, O_ASYNC))
+		return CANNOT;
+	return probe_errno(write(ends[1], "x", 1));
+}
+
+static int set_priority(char **w)
+{
+	return probe_errno(setpriority(PRIO_PROCESS, (id_t)pid_of(w), 1));
+}
+
+static int set_group(char **w)
+{
+	(void)w;
+	return probe_errno(setpgid(0, 0));
+}
+
+static void *thread_body(void *data)
+{
+	*(int *)data = 1;
+	return NULL;
+}
+
+static int thread(char **w)
+{
+	pthread_t t;
+	int ran = 0, e = pthread_create(&t, NULL, thread_body, &ran);
+
+	(void)w;
+	if (e)
+		return e;
+	pthread_join(t, NULL);
+	return ran ? 0 : EIO;
+}
+
 const struct probe_verb probe_process_verbs[] = {
+	{"trace-child", trace_child},
+	{"read-child", read_child},
+	{"take-from-child", take_from_child},
+	{"open-child-memory", open_child_memory},
+	{"signal-by-file", signal_by_file},
+	{"set-priority", set_priority},
+	{"setpgid", set_group},
+	{"thread", thread},
 	{"kill", do_kill},
 	{"kill-child", kill_child},
 	{"pidfd-signal", pidfd_signal},

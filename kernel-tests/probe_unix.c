@@ -2,6 +2,7 @@
 /* Unix sockets: within the sandbox, and towards those of the host. */
 #include "probe.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -104,6 +105,7 @@ static int unix_datagrams(char **w)
 	return read(server, &c, 1) == 1 && c == 'z' ? 0 : EIO;
 }
 
+/* Bound to a name that everyone may use: the socket, or -1. */
 static int listening(const char *text, int type)
 {
 	int fd = socket(AF_UNIX, type, 0);
@@ -114,14 +116,88 @@ static int listening(const char *text, int type)
 		return -1;
 	if (*text != '@' && chmod(text, 0777))
 		return -1;
-	return type == SOCK_STREAM ? listen(fd, 8) : 0;
+	return type == SOCK_STREAM && listen(fd, 8) ? -1 : fd;
+}
+
+static int pair_send(char **w)
+{
+	int fds[2], e;
+
+	(void)w;
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, fds))
+		return CANNOT;
+	e = probe_errno(send(fds[0], "x", 1, 0));
+	close(fds[0]);
+	close(fds[1]);
+	return e;
+}
+
+/* Outside: who connects is sent a descriptor of the file w[1]. */
+static int pass_file(char **w)
+{
+	int server = listening(w[0], SOCK_STREAM), file = open(w[1], O_RDWR), peer;
+
+	if (server < 0 || file < 0)
+		return errno;
+	if (fork())
+		return 0;
+	close(0);
+	close(1);
+	close(2);
+	while ((peer = accept(server, NULL, NULL)) >= 0) {
+		probe_send_descriptor(peer, file);
+		close(peer);
+	}
+	_exit(1);
+}
+
+/* Connects to that, and does something with the file. */
+static int with_passed(const char *server, int (*act)(int file))
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), got, e;
+	struct sockaddr_un a;
+	socklen_t n = name(&a, server);
+
+	if (fd < 0)
+		return CANNOT;
+	if (connect(fd, (struct sockaddr *)&a, n))
+		return errno;
+	got = probe_receive_descriptor(fd);
+	close(fd);
+	if (got < 0)
+		return EACCES;
+	e = act(got);
+	close(got);
+	return e;
+}
+
+static int act_read(int file)
+{
+	char byte;
+
+	return probe_errno(pread(file, &byte, 1, 0));
+}
+
+static int act_truncate(int file)
+{
+	return probe_errno(ftruncate(file, 1));
+}
+
+static int receive_from(char **w)
+{
+	return with_passed(w[0], act_read);
+}
+
+static int receive_ftruncate(char **w)
+{
+	return with_passed(w[0], act_truncate);
 }
 
 /* Outside: a stream socket, a datagram socket and an abstract one, held by a process that stays. */
 static int serve(char **w)
 {
-	if (listening(w[0], SOCK_STREAM) || listening(w[1], SOCK_DGRAM) ||
-	    listening(w[2], SOCK_STREAM))
+	if (listening(w[0], SOCK_STREAM) < 0 || listening(w[1], SOCK_DGRAM) < 0 ||
+	    listening(w[2], SOCK_STREAM) < 0)
 		return errno;
 	if (!fork()) {
 		close(0);
@@ -141,5 +217,9 @@ const struct probe_verb probe_unix_verbs[] = {
 	{"unix-loop", unix_loop},
 	{"unix-datagrams", unix_datagrams},
 	{"serve", serve},
+	{"unix-pair-send", pair_send},
+	{"pass-file", pass_file},
+	{"receive-from", receive_from},
+	{"receive-ftruncate", receive_ftruncate},
 	{NULL, NULL},
 };

@@ -107,6 +107,23 @@ static int do_exec(char **v)
 	return WEXITSTATUS(status);
 }
 
+/* The program v[0] with all the words after it: what it exits with. */
+static int do_probe(char **v)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		char *environment[] = {NULL};
+
+		execve(v[0], v, environment);
+		_exit(errno);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return ECHILD;
+	return WEXITSTATUS(status);
+}
+
 static int do_kill(char **v)
 {
 	return of(kill((pid_t)strtol(v[0], NULL, 10), 0));
@@ -156,7 +173,7 @@ static int do_forks(char **v)
 
 struct verb {
 	const char *name;
-	int words;
+	int words; /* 0: any number */
 	int (*run)(char **v);
 };
 
@@ -165,13 +182,14 @@ static const struct verb verbs[] = {
 	{"rmdir", 1, do_rmdir},	      {"unlink", 1, do_unlink},	  {"rename", 2, do_rename},
 	{"exchange", 2, do_exchange}, {"link", 2, do_link},	  {"symlink", 2, do_symlink},
 	{"exec", 1, do_exec},	      {"kill", 1, do_kill},	  {"flood", 2, do_flood},
-	{"forks", 1, do_forks},	      {"protect", 1, do_protect},
+	{"forks", 1, do_forks},	      {"protect", 1, do_protect}, {"probe", 0, do_probe},
 };
 
 static int perform(int argc, char **argv)
 {
 	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-		if (argc == verbs[i].words + 1 && argv[0] && !strcmp(argv[0], verbs[i].name))
+		if ((argc == verbs[i].words + 1 || !verbs[i].words) && argv[0] &&
+		    !strcmp(argv[0], verbs[i].name))
 			return verbs[i].run(argv + 1);
 	return EDOM; /* no such verb: no errno that a case expects */
 }

@@ -82,8 +82,8 @@ int inside_verb(int argc, char **argv);
 
 /* Tables of the test files. */
 extern const struct iso_case rig_installer_cases[], rig_identity_cases[], rig_rule_cases[],
-	rig_event_cases[], rig_cost_cases[];
+	rig_event_cases[], rig_backstop_cases[], rig_cost_cases[];
 extern const size_t rig_installer_count, rig_identity_count, rig_rule_count, rig_event_count,
-	rig_cost_count;
+	rig_backstop_count, rig_cost_count;
 
 #endif
