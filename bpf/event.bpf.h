@@ -1,46 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What is said about a refusal. A verdict never waits for an event and a full ring never changes
- * one: every refusal takes a sequence number, so that a record that could not be written shows as a
- * hole, and the sandbox's own counters say why (ring full, over its rate).
+ * one: every refusal that is not a repeat takes a sequence number, so that a record that could not
+ * be written shows as a hole, and the sandbox's account says why (account.bpf.h).
  */
 #ifndef ISO_EVENT_BPF_H
 #define ISO_EVENT_BPF_H
 
-#define ISO_NSEC_PER_SEC 1000000000ull
-#define ISO_WAKE_BYTES	 (1u << 16)
-
-/* A refusal before it becomes a record. */
-struct iso_refusal {
-	__u32 kind;
-	__u32 hook;
-	__u32 reason;
-	__u32 rule;
-	__u32 wanted;
-	__u32 mode; /* of an object that is still to be made; else 0 */
-	__s32 error;
-};
-
-/* Takes a token; the first second starts with a full bucket. Races lose or win a token, no more. */
-static __always_inline bool iso_event_allowed(struct iso_sandbox *sb, __u64 now)
-{
-	__u64 add, rate = sb->rate;
-
-	if (now - sb->bucket_time > ISO_NSEC_PER_SEC) {
-		sb->bucket = rate;
-		sb->bucket_time = now;
-	} else {
-		add = (now - sb->bucket_time) * rate / ISO_NSEC_PER_SEC;
-		if (add) {
-			sb->bucket_time = now;
-			sb->bucket = sb->bucket + add > rate ? rate : sb->bucket + add;
-		}
-	}
-	if (!sb->bucket)
-		return false;
-	sb->bucket--;
-	return true;
-}
+#define ISO_WAKE_BYTES (1u << 16)
 
 static __always_inline void iso_event_actor(struct iso_event *e, struct iso_label *label)
 {
@@ -75,31 +42,23 @@ static __always_inline void iso_event_object(struct iso_event *e, struct dentry 
 
 /* Reserves a record with everything but the object; NULL when it must not or cannot be said. */
 static __always_inline struct iso_event *iso_event_start(struct iso_label *label,
-							 const struct iso_refusal *why)
+							 struct iso_refusal *why)
 {
-	struct iso_sandbox *sb = iso_sandbox_of(label->sandbox);
-	__u64 now = bpf_ktime_get_boot_ns(), sequence;
+	struct iso_entry entry = {};
+	struct iso_ledger *ledger;
 	struct iso_event *e;
 
-	if (!sb) {
-		iso_count(ISO_COUNT_NO_SANDBOX);
+	if (!iso_account_open(label, why, &entry))
 		return 0;
-	}
-	__sync_fetch_and_add(&sb->denials, 1);
-	sequence = __sync_fetch_and_add(&sb->sequence, 1) + 1;
-	if (!iso_event_allowed(sb, now)) {
-		__sync_fetch_and_add(&sb->lost_rate, 1);
+	ledger = iso_ledger_of(label->sandbox);
+	if (!ledger)
 		return 0;
-	}
 	e = bpf_ringbuf_reserve(&iso_ring, sizeof *e, 0);
 	if (!e) {
-		__sync_fetch_and_add(&sb->lost_full, 1);
-		iso_count(ISO_COUNT_RING_FULL);
+		iso_account_lose(ledger, &entry);
 		return 0;
 	}
-	__sync_fetch_and_add(&sb->emitted, 1);
-	e->time = now;
-	e->sequence = sequence;
+	iso_account_emit(ledger, &entry, e);
 	e->kind = why->kind;
 	e->hook = why->hook;
 	e->reason = why->reason;
@@ -141,6 +100,10 @@ __noinline int iso_say_refusal(struct iso_label *label, struct iso_refusal *why,
 
 	if (!label || !why)
 		return 0;
+	if (place)
+		why->object = iso_place_hash(why->object, place);
+	if (place2)
+		why->object = iso_place_hash(why->object, place2);
 	e = iso_event_start(label, why);
 	if (!e)
 		return 0;

@@ -37,6 +37,7 @@ static __always_inline int iso_do_claim(void)
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct iso_label agent = {.role = ISO_ROLE_AGENT};
 	struct iso_globals *g = iso_globals();
+	int r;
 
 	if (!g)
 		return -EFAULT;
@@ -49,7 +50,10 @@ static __always_inline int iso_do_claim(void)
 		return -ENOMEM;
 	}
 	g->agent_tgid = bpf_get_current_pid_tgid() >> 32;
-	return 0;
+	if (!g->secret)
+		g->secret = (__u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+	r = iso_ledger_open(0, 0);
+	return r == -EEXIST ? 0 : r;
 }
 
 /* The cgroup v2 directory behind a descriptor, or NULL. */
@@ -100,14 +104,15 @@ static __always_inline int iso_do_begin(const struct iso_command *c)
 	fresh.cgroup = BPF_CORE_READ(group, kn, id);
 	fresh.state = ISO_STATE_BUILDING;
 	fresh.flags = c->arg;
-	fresh.rate = (__u32)c->value;
-	fresh.bucket = c->value;
 	r = bpf_map_update_elem(&iso_sandboxes, &c->sandbox, &fresh, BPF_NOEXIST);
 	if (r)
 		return r;
 	__sync_fetch_and_or(&g->levels, 1u << level);
-	r = bpf_map_update_elem(&iso_cgroups, &fresh.cgroup, &c->sandbox, BPF_NOEXIST);
+	r = iso_ledger_open(c->sandbox, (__u32)c->value);
+	if (!r)
+		r = bpf_map_update_elem(&iso_cgroups, &fresh.cgroup, &c->sandbox, BPF_NOEXIST);
 	if (r) {
+		iso_ledger_close(c->sandbox);
 		bpf_map_delete_elem(&iso_sandboxes, &c->sandbox);
 		return r;
 	}
@@ -262,6 +267,7 @@ static __always_inline int iso_do_remove(struct iso_sandbox *sb, __u64 sandbox)
 	bpf_for_each_map_elem(&iso_absents, iso_purge_absent, &p, 0);
 	bpf_map_delete_elem(&iso_cgroups, &cgroup);
 	bpf_map_delete_elem(&iso_sandboxes, &sandbox);
+	iso_ledger_close(sandbox);
 	__sync_fetch_and_add(&g->bound, -1);
 	return 0;
 }
@@ -332,7 +338,7 @@ int iso_installer(struct iso_command *context)
 	return iso_do_add(sb, &c);
 }
 
-static __always_inline int iso_answer_rule(struct iso_command *context, __u64 sandbox, __s32 fd)
+static __always_inline int iso_answer_rule(struct iso_inquiry *context, __u64 sandbox, __s32 fd)
 {
 	__u64 inode = iso_inode_at(fd);
 	struct iso_rule *rule;
@@ -347,7 +353,7 @@ static __always_inline int iso_answer_rule(struct iso_command *context, __u64 sa
 	return 0;
 }
 
-static __always_inline int iso_answer_name(struct iso_command *context, struct iso_name_key *key,
+static __always_inline int iso_answer_name(struct iso_inquiry *context, struct iso_name_key *key,
 					   __s32 fd)
 {
 	__u64 inode = iso_inode_at(fd);
@@ -366,7 +372,7 @@ static __always_inline int iso_answer_name(struct iso_command *context, struct i
 	return 0;
 }
 
-static __always_inline int iso_answer_absent(struct iso_command *context,
+static __always_inline int iso_answer_absent(struct iso_inquiry *context,
 					     struct iso_absent_key *key)
 {
 	__u32 *rule = bpf_map_lookup_elem(&iso_absents, key);
@@ -378,7 +384,7 @@ static __always_inline int iso_answer_absent(struct iso_command *context,
 }
 
 SEC("syscall")
-int iso_query(struct iso_command *context)
+int iso_query(struct iso_inquiry *context)
 {
 	__u64 sandbox = context->sandbox, value = context->value;
 	struct iso_absent_key absent = {sandbox, value};
@@ -413,6 +419,10 @@ int iso_query(struct iso_command *context)
 			return -EFAULT;
 		context->value = g->agents ? g->agent_tgid : 0;
 		return 0;
+	case ISO_ASK_ACCOUNT:
+		return iso_answer_account(context, sandbox);
+	case ISO_ASK_WINDOW:
+		return iso_answer_window(context, sandbox, arg);
 	default:
 		return -EINVAL;
 	}

@@ -12,6 +12,7 @@
 #include "iso_compat.bpf.h"
 #include "iso_maps.bpf.h"
 #include "identity.bpf.h"
+#include "account.bpf.h"
 #include "path.bpf.h"
 #include "event.bpf.h"
 #include "call.bpf.h"

@@ -44,7 +44,7 @@
 #include <linux/types.h>
 #endif
 
-#define ISO_ABI_VERSION 1
+#define ISO_ABI_VERSION 2
 
 /* Rights of a file rule. */
 #define ISO_READ       (1u << 0) /* open for reading, list a directory */
@@ -90,19 +90,41 @@ struct iso_sandbox {
 	__u64 launcher;	    /* inode address of isoinit's memfd; 0 once used */
 	__u64 tasks;	    /* live labelled tasks */
 	__u64 next_exec;    /* last exec id given out */
-	__u64 sequence;	    /* last event sequence given out */
-	__u64 emitted;	    /* events that reached the ring */
-	__u64 lost_full;    /* denials whose event found the ring full */
-	__u64 lost_rate;    /* denials over events_per_second */
-	__u64 denials;	    /* all refusals, whatever became of the event */
-	__u64 bucket_time;  /* token bucket: ns of the last refill */
-	__u64 bucket;	    /* tokens left */
 	__u64 rules;	    /* file and name rules added */
 	__u64 label_failed; /* tasks that could not be labelled: the cgroup must die */
-	__u32 rate;	    /* events per second */
 	__u32 state;
 	__u32 flags;
+};
+
+/*
+ * What became of refusals. Each is counted as exactly one of emitted, collapsed, lost_rate and
+ * lost_full, whose sum is therefore their number. All but the collapsed ones take a number of their
+ * own, so that what is missing in the ring is lost_rate + lost_full.
+ */
+struct iso_account {
+	__u64 sequence;	  /* last event sequence given out */
+	__u64 emitted;	  /* events that reached the ring */
+	__u64 collapsed;  /* repeats of an event: counted in the window */
+	__u64 lost_rate;  /* over events_per_second */
+	__u64 lost_full;  /* the ring was full */
+	__u64 kinds_full; /* first ones, perhaps, of kinds that are no longer told apart */
+	__u32 rate;	  /* events per second; 0: no bound */
 	__u32 pad;
+};
+
+/*
+ * The window, in which repeats are counted: a word is tag << 32 | refusals since the event that
+ * took the place, itself included; 0: empty. An event names its place, its tag and what the place
+ * held before it, so that the reader can settle what was counted for the one that has to go.
+ */
+#define ISO_WINDOW	128u
+#define ISO_WINDOW_PART 16u /* words of one ISO_ASK_WINDOW */
+#define ISO_KINDS	256u
+
+/* Account and window of a sandbox as one question (userspace/kernel/kernel.h). */
+struct iso_tally {
+	struct iso_account account;
+	__u64 window[ISO_WINDOW];
 };
 
 struct iso_rule_key {
@@ -155,6 +177,8 @@ struct iso_absent_key {
 #define ISO_ASK_ABSENT	35u /* sandbox, value -> rule */
 #define ISO_ASK_COUNTER 36u /* arg = ISO_COUNT_* -> value */
 #define ISO_ASK_AGENT	37u /* -> value = tgid of the living agent, 0 */
+#define ISO_ASK_ACCOUNT 38u /* sandbox, or 0 -> account */
+#define ISO_ASK_WINDOW	39u /* sandbox, arg = part -> window */
 
 struct iso_command {
 	__u32 op;
@@ -163,7 +187,19 @@ struct iso_command {
 	__u64 value;
 	__u32 arg;
 	__u32 rule;
+};
+
+/* A question, and after it the answer. */
+struct iso_inquiry {
+	__u32 op;
+	__s32 fd;
+	__u64 sandbox;
+	__u64 value;
+	__u32 arg;
+	__u32 rule;
 	struct iso_sandbox answer; /* ISO_ASK_SANDBOX */
+	struct iso_account account;
+	__u64 window[ISO_WINDOW_PART];
 };
 
 /* Hooks, by number; the rows are in iso_hooks.def. */
@@ -218,7 +254,7 @@ struct iso_event_path {
 struct iso_event {
 	__u64 time; /* ns, CLOCK_BOOTTIME */
 	__u64 sandbox;
-	__u64 sequence; /* per sandbox, from 1: one per refusal, so a hole is a lost record */
+	__u64 sequence; /* per sandbox, from 1: a hole is a lost record */
 	__u64 exec;	/* exec id of the acting program */
 	__u64 device;	/* s_dev of the object (kernel dev_t: major << 20 | minor), 0: none */
 	__u64 inode;
@@ -240,6 +276,9 @@ struct iso_event {
 	__u16 type;		 /* SOCK_* */
 	__u8 address[16];	 /* IPv4 in the first four */
 	char comm[ISO_COMM_MAX]; /* of the acting program; for people, never for a decision */
+	__u32 slot;		 /* its place in the window, from 1; 0: it has none */
+	__u32 tag;
+	__u64 before; /* the word that it found there */
 	struct iso_event_path path;
 	struct iso_event_path path2; /* of rename and link */
 };

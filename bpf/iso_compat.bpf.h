@@ -43,6 +43,14 @@ static __always_inline __u32 iso_low_half(__u64 address)
 	return (__u32)low;
 }
 
+/* Takes a word into a hash; two products, as of one the upper bit's way through is foreseeable. */
+static __always_inline __u64 iso_mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93ull;
+	return hash ^ hash >> 32;
+}
+
 /* Keeps the compiler from re-deriving a bound that the verifier of 6.1 then cannot see. */
 #define iso_barrier(x) asm volatile("" : "+r"(x))
 

@@ -20,6 +20,7 @@ struct iso_globals {
 	__u64 bound;	   /* cgroups bound now: 0 lets fork and exec outside skip the search */
 	__u32 levels;	   /* bit: a cgroup was bound that deep in the tree, ever */
 	__u32 epoch;	   /* begins anew when a sandbox is torn: what labels remember is void */
+	__u64 secret;	   /* key of what is hashed of a task's choosing (account.bpf.h) */
 };
 
 struct {
@@ -124,6 +125,32 @@ struct {
 	__type(value, __u32); /* rule */
 } iso_absents SEC(".maps");
 
+/* Where the refusals of a sandbox are accounted for (account.bpf.h). */
+struct iso_ledger {
+	struct iso_account account;
+	__u64 seed;
+	__u64 interval; /* ns a token */
+	__u64 due;	/* ns: when the bucket is full again */
+	__u32 kinds[ISO_KINDS];
+	__u64 window[ISO_WINDOW];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ISO_MAX_SANDBOXES + 1);
+	__type(key, __u64);
+	__type(value, struct iso_ledger);
+} iso_ledgers SEC(".maps");
+
+/* What a ledger is when it is opened: too large for a program's stack. Never written. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct iso_ledger);
+} iso_blank SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, ISO_RING_BYTES);
@@ -134,6 +161,13 @@ static __always_inline struct iso_globals *iso_globals(void)
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&iso_state, &zero);
+}
+
+static __always_inline __u64 iso_secret(void)
+{
+	struct iso_globals *g = iso_globals();
+
+	return g ? g->secret : 0;
 }
 
 static __always_inline struct iso_marks *iso_all_marks(void)

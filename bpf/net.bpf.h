@@ -37,6 +37,10 @@ __noinline int iso_say_net(struct iso_label *label, struct iso_net *n, __u32 rea
 	if (!label || !n)
 		return 0;
 	why.hook = n->hook;
+	why.object = iso_mix(iso_secret(), (__u64)n->family << 48 | (__u64)n->port << 32 |
+						   (__u64)n->protocol << 16 | n->type);
+	why.object = iso_mix(why.object, *(__u64 *)n->address);
+	why.object = iso_mix(why.object, *(__u64 *)(n->address + 8));
 	e = iso_event_start(label, &why);
 	if (!e)
 		return 0;

@@ -15,6 +15,31 @@ struct iso_place {
 };
 
 /*
+ * Tells a place from others, for repeats (account.bpf.h), by directory, name and inode: another
+ * entry that comes to lie at a dentry's address differs in one of them. The name's hash is salted
+ * with the directory (fs/namei.c: full_name_hash). One read where they lie side by side.
+ */
+static __always_inline __u64 iso_place_hash(__u64 hash, const struct iso_place *place)
+{
+	struct dentry *dentry = place->dentry; /* a copy: CO-RE would relocate our own structure */
+	const __u32 name = bpf_core_field_offset(struct dentry, d_name),
+		    inode = bpf_core_field_offset(struct dentry, d_inode),
+		    parent = bpf_core_field_offset(struct dentry, d_parent);
+	struct {
+		__u64 parent, name, text, inode;
+	} entry = {};
+
+	if (name == parent + 8 && inode == parent + 24) {
+		bpf_probe_read_kernel(&entry, sizeof entry, (char *)dentry + parent);
+	} else {
+		entry.parent = (__u64)BPF_CORE_READ(dentry, d_parent);
+		entry.name = BPF_CORE_READ(dentry, d_name.hash_len);
+		entry.inode = (__u64)BPF_CORE_READ(dentry, d_inode);
+	}
+	return iso_mix(iso_mix(iso_mix(hash, entry.parent), entry.name), entry.inode);
+}
+
+/*
  * The path that was opened, from a bare address. From 6.5 on overlayfs maps a backing file, whose
  * own path is in a private mount and which remembers the opened one (def3ae83da02 "fs: store real
  * path instead of fake path in backing file f_path"). Its mark has moved within stable kernels; the

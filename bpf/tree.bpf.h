@@ -19,10 +19,10 @@
 #define ISO_NAME_BYTES 256
 
 /*
- * FNV-1a over a name of at most 255 bytes; 0 when it cannot be read. Global for the verifier's sake
- * (event.bpf.h).
+ * FNV-1a over a name of at most 255 bytes, in place of the address of its dentry; 0 when it cannot
+ * be read. Global for the verifier's sake (event.bpf.h).
  */
-__noinline int iso_hash_name(struct iso_place *place, __u64 *hash)
+__noinline int iso_hash_name(__u64 *name_of)
 {
 	char text[ISO_NAME_BYTES];
 	const unsigned char *name;
@@ -30,9 +30,9 @@ __noinline int iso_hash_name(struct iso_place *place, __u64 *hash)
 	struct dentry *dentry;
 	__u32 length;
 
-	if (!place || !hash)
+	if (!name_of)
 		return 0;
-	dentry = place->dentry; /* a copy: CO-RE would relocate our own structure */
+	dentry = (struct dentry *)*name_of;
 	length = BPF_CORE_READ(dentry, d_name.len);
 	name = BPF_CORE_READ(dentry, d_name.name);
 	iso_barrier(length);
@@ -45,7 +45,7 @@ __noinline int iso_hash_name(struct iso_place *place, __u64 *hash)
 			break;
 		h = (h ^ (unsigned char)text[i]) * ISO_HASH_PRIME;
 	}
-	*hash = h;
+	*name_of = h;
 	return 1;
 }
 
@@ -55,7 +55,6 @@ static __always_inline __u32 iso_name_held(__u64 sandbox, struct dentry *dir, st
 {
 	__u64 inode = (__u64)BPF_CORE_READ(dir, d_inode);
 	struct iso_object *object = bpf_map_lookup_elem(&iso_objects, &inode);
-	struct iso_place entry = {dentry, 0};
 	struct iso_name_key key = {};
 	struct iso_name *name;
 
@@ -63,7 +62,8 @@ static __always_inline __u32 iso_name_held(__u64 sandbox, struct dentry *dir, st
 		return 0;
 	key.sandbox = sandbox;
 	key.object = object->id;
-	if (!iso_hash_name(&entry, &key.hash))
+	key.hash = (__u64)dentry;
+	if (!iso_hash_name(&key.hash))
 		return ISO_REASON_UNREADABLE;
 	name = bpf_map_lookup_elem(&iso_names, &key);
 	if (!name)

@@ -44,14 +44,38 @@ struct iso_asked {
 };
 
 /*
+ * Tells what was asked for from other names, for repeats. Global for the verifier's sake
+ * (event.bpf.h), and because the text needs a stack of its own.
+ */
+__noinline int iso_hash_asked(struct iso_asked *asked, __u64 *hash)
+{
+	__u64 text[ISO_ASKED_BYTES / sizeof(__u64)] = {}, h = iso_secret();
+	struct iso_place base = {};
+	long n;
+
+	if (!asked || !hash)
+		return 0;
+	n = asked->user ? bpf_probe_read_user_str(text, sizeof text, asked->name)
+			: bpf_probe_read_kernel_str(text, sizeof text, asked->name);
+	if (n > 1 && *(char *)text != '/') {
+		iso_call_base(asked->dfd, &base);
+		h = iso_mix(h, (__u64)base.dentry);
+	}
+	for (__u32 i = 0; i < sizeof text / sizeof *text; i++)
+		h = iso_mix(h, text[i]);
+	*hash = h;
+	return 0;
+}
+
+/*
  * Says what was asked for; the second path is the start of a relative one. Global for the
  * verifier's sake (event.bpf.h).
  */
 __noinline int iso_say_asked(struct iso_label *label, struct iso_refusal *why,
 			     struct iso_asked *asked)
 {
+	struct iso_place base = {};
 	struct iso_event *e;
-	struct iso_place base;
 	long n;
 
 	if (!label || !why || !asked)
@@ -162,6 +186,7 @@ static __always_inline int iso_open_failed(int dfd, struct filename *path,
 		why.wanted = ISO_READ;
 		why.error = ENOENT;
 	}
+	iso_hash_asked(&asked, &why.object);
 	return iso_say_asked(label, &why, &asked);
 }
 
@@ -243,6 +268,7 @@ int BPF_PROG(iso_read_only, struct vfsmount *mnt, int result)
 		asked.name = argument.name;
 		asked.dfd = argument.dfd;
 		asked.user = true;
+		iso_hash_asked(&asked, &why.object);
 		return iso_say_asked(label, &why, &asked);
 	}
 	place.mnt = mnt;
@@ -267,6 +293,7 @@ int BPF_PROG(iso_create_failed, int dfd, struct filename *path, void *parent, un
 	why.rule = label->read_only;
 	label->read_only = 0;
 	asked.name = BPF_CORE_READ(path, name);
+	iso_hash_asked(&asked, &why.object);
 	return iso_say_asked(label, &why, &asked);
 }
 

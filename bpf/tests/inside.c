@@ -157,6 +157,36 @@ static int do_flood(char **v)
 	return e;
 }
 
+/* N refusals of making 1,000 names in turn, which are no repeats of each other: the last errno. */
+static int do_spray(char **v)
+{
+	char path[256];
+	int e = 0;
+
+	for (long n = strtol(v[1], NULL, 10), i = 0; i < n; i++) {
+		int fd;
+
+		snprintf(path, sizeof path, "%s/%ld", v[0], i % 1000);
+		fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+		e = fd < 0 ? errno : 0;
+		close(fd);
+	}
+	return e;
+}
+
+/* Repeats by two at a time. */
+static int do_flood_twice(char **v)
+{
+	pid_t pid = fork();
+	int e = do_flood(v), status;
+
+	if (!pid)
+		_exit(e);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+		return ECHILD;
+	return WEXITSTATUS(status) == e ? e : EDOM;
+}
+
 /* N processes that come and go. */
 static int do_forks(char **v)
 {
@@ -178,11 +208,23 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-	{"open", 2, do_open},	      {"create", 1, do_create},	  {"mkdir", 1, do_mkdir},
-	{"rmdir", 1, do_rmdir},	      {"unlink", 1, do_unlink},	  {"rename", 2, do_rename},
-	{"exchange", 2, do_exchange}, {"link", 2, do_link},	  {"symlink", 2, do_symlink},
-	{"exec", 1, do_exec},	      {"kill", 1, do_kill},	  {"flood", 2, do_flood},
-	{"forks", 1, do_forks},	      {"protect", 1, do_protect}, {"probe", 0, do_probe},
+	{"open", 2, do_open},
+	{"create", 1, do_create},
+	{"mkdir", 1, do_mkdir},
+	{"rmdir", 1, do_rmdir},
+	{"unlink", 1, do_unlink},
+	{"rename", 2, do_rename},
+	{"exchange", 2, do_exchange},
+	{"link", 2, do_link},
+	{"symlink", 2, do_symlink},
+	{"exec", 1, do_exec},
+	{"kill", 1, do_kill},
+	{"flood", 2, do_flood},
+	{"forks", 1, do_forks},
+	{"protect", 1, do_protect},
+	{"probe", 0, do_probe},
+	{"spray", 2, do_spray},
+	{"flood-twice", 2, do_flood_twice},
 };
 
 static int perform(int argc, char **argv)

@@ -19,6 +19,7 @@ static const struct suite {
 	{"rules", rig_rule_cases, &rig_rule_count},
 	{"events", rig_event_cases, &rig_event_count},
 	{"backstops", rig_backstop_cases, &rig_backstop_count},
+	{"flood", rig_flood_cases, &rig_flood_count},
 	{"cost", rig_cost_cases, &rig_cost_count},
 };
 #define SUITES (sizeof suites / sizeof *suites)

@@ -239,19 +239,35 @@ int rig_answer(struct rig *r)
 	return answer;
 }
 
-int rig_ask(struct rig *r, const char *format, ...)
+static bool tell(struct rig *r, const char *format, va_list args)
 {
 	char text[1024];
+	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it has been started */
+	int n = vsnprintf(text, sizeof text, format, args);
+
+	return n > 0 && n < (int)sizeof text && write(r->commands, text, (size_t)n + 1) == n + 1;
+}
+
+bool rig_tell(struct rig *r, const char *format, ...)
+{
 	va_list args;
-	int n;
+	bool told;
 
 	va_start(args, format);
-	/* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it has been started */
-	n = vsnprintf(text, sizeof text, format, args);
+	told = tell(r, format, args);
 	va_end(args);
-	if (n <= 0 || n >= (int)sizeof text || write(r->commands, text, (size_t)n + 1) != n + 1)
-		return RIG_UNKNOWN;
-	return rig_answer(r);
+	return told;
+}
+
+int rig_ask(struct rig *r, const char *format, ...)
+{
+	va_list args;
+	bool told;
+
+	va_start(args, format);
+	told = tell(r, format, args);
+	va_end(args);
+	return told ? rig_answer(r) : RIG_UNKNOWN;
 }
 
 void rig_go(struct rig *r)
@@ -265,6 +281,19 @@ struct iso_sandbox rig_counts(struct rig *r)
 
 	CHECK(!iso_kernel_ask_sandbox(rig_kernel, r->id, &sb), "the sandbox is not there");
 	return sb;
+}
+
+struct iso_account rig_account(struct rig *r)
+{
+	struct iso_account account = {};
+
+	CHECK(!iso_kernel_ask_account(rig_kernel, r->id, &account), "it has no account");
+	return account;
+}
+
+uint64_t rig_denials(const struct iso_account *a)
+{
+	return a->emitted + a->collapsed + a->lost_rate + a->lost_full;
 }
 
 /* Tasks are freed an RCU grace period after they are reaped, which nothing announces. */

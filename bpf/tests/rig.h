@@ -56,11 +56,16 @@ bool rig_emptied(const char *cgroup);
 
 /* Does "VERB ARGUMENT..." (inside.c) in the sandbox: errno, 0, or RIG_UNKNOWN. */
 int rig_ask(struct rig *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same without waiting for the answer. */
+bool rig_tell(struct rig *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The next answer of one that gives several; and the sign for one that waits. */
 int rig_answer(struct rig *r);
 void rig_go(struct rig *r);
 
 struct iso_sandbox rig_counts(struct rig *r);
+struct iso_account rig_account(struct rig *r);
+/* All refusals, whatever became of them. */
+uint64_t rig_denials(const struct iso_account *a);
 /* Waits (5 s at most) until that many tasks are counted. */
 bool rig_tasks(struct rig *r, uint64_t want);
 
@@ -82,8 +87,8 @@ int inside_verb(int argc, char **argv);
 
 /* Tables of the test files. */
 extern const struct iso_case rig_installer_cases[], rig_identity_cases[], rig_rule_cases[],
-	rig_event_cases[], rig_backstop_cases[], rig_cost_cases[];
+	rig_event_cases[], rig_backstop_cases[], rig_flood_cases[], rig_cost_cases[];
 extern const size_t rig_installer_count, rig_identity_count, rig_rule_count, rig_event_count,
-	rig_backstop_count, rig_cost_count;
+	rig_backstop_count, rig_flood_count, rig_cost_count;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Accounting of refusals, and what happens to rules whose object is gone. */
+/* What happens to rules whose object is gone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,84 +13,10 @@
 #define CLOSED_FILE RIG_TREE "/closed"
 #define OPEN_FILE   RIG_TREE "/open"
 
-static bool closed_file(struct rig *r, uint32_t rate)
+static bool closed_file(struct rig *r)
 {
 	return rig_tree() && rig_file(CLOSED_FILE) && rig_file(OPEN_FILE) &&
-	       rig_prepare(r, 0, rate) && rig_rule(r, CLOSED_FILE, 0, 2) && rig_seal(r);
-}
-
-static void sequences_have_no_hole(void)
-{
-	struct iso_sandbox sb;
-	struct rig r;
-	size_t n;
-
-	REQUIRE(closed_file(&r, RIG_RATE), "no sandbox");
-	rig_read_events();
-	CHECK_EQUAL(rig_ask(&r, "flood " CLOSED_FILE " 500"), EACCES);
-	n = rig_read_events();
-	CHECK_EQUAL(n, 500);
-	for (size_t i = 0; i < n; i++)
-		if (!CHECK(rig_events[i].sequence == i + 1 && rig_events[i].sandbox == r.id,
-			   "event %zu has sequence %llu", i,
-			   (unsigned long long)rig_events[i].sequence))
-			break;
-	sb = rig_counts(&r);
-	CHECK_EQUAL(sb.denials, 500);
-	CHECK_EQUAL(sb.emitted, 500);
-	CHECK_EQUAL(sb.lost_rate + sb.lost_full, 0);
-	rig_end(&r);
-}
-
-/* What is over the rate is not said, is counted, and leaves a hole in the sequence. */
-static void losses_are_counted(void)
-{
-	unsigned long long last = 0;
-	struct iso_sandbox sb;
-	struct rig r;
-	size_t n;
-
-	REQUIRE(closed_file(&r, 20), "no sandbox");
-	rig_read_events();
-	CHECK_EQUAL(rig_ask(&r, "flood " CLOSED_FILE " 3000"), EACCES);
-	n = rig_read_events();
-	sb = rig_counts(&r);
-	CHECK_EQUAL(sb.denials, 3000);
-	CHECK_EQUAL(sb.sequence, 3000);
-	CHECK_EQUAL(sb.emitted, n);
-	CHECK_EQUAL(sb.lost_full, 0);
-	CHECK_EQUAL(sb.emitted + sb.lost_rate + sb.lost_full, sb.denials);
-	CHECK(n >= 20 && n < 3000, "%zu events at 20 a second", n);
-	for (size_t i = 0; i < n; i++) {
-		if (!CHECK(rig_events[i].sequence > last, "sequence %llu after %llu",
-			   (unsigned long long)rig_events[i].sequence, last))
-			break;
-		last = rig_events[i].sequence;
-	}
-	rig_end(&r);
-}
-
-/* A full ring changes no verdict, and one sandbox does not take another's tokens. */
-static void full_ring_changes_no_verdict(void)
-{
-	struct iso_sandbox sb;
-	struct rig r;
-	size_t n;
-
-	REQUIRE(closed_file(&r, 1u << 30), "no sandbox");
-	rig_read_events();
-	CHECK_EQUAL(rig_ask(&r, "flood " CLOSED_FILE " 20000"), EACCES);
-	CHECK_EQUAL(rig_ask(&r, "open " OPEN_FILE " r"), 0);
-	sb = rig_counts(&r);
-	CHECK_EQUAL(sb.denials, 20000);
-	CHECK(sb.lost_full > 0, "the ring took %llu records", (unsigned long long)sb.emitted);
-	CHECK_EQUAL(sb.emitted + sb.lost_rate + sb.lost_full, sb.denials);
-	do
-		n = rig_read_events();
-	while (n);
-	CHECK_EQUAL(rig_ask(&r, "open " CLOSED_FILE " r"), EACCES);
-	CHECK_EQUAL(rig_read_events(), 1);
-	rig_end(&r);
+	       rig_prepare(r, 0, RIG_RATE) && rig_rule(r, CLOSED_FILE, 0, 2) && rig_seal(r);
 }
 
 /* The last name and descriptor of a rule's object go: everything is refused from then on. */
@@ -98,7 +24,7 @@ static void torn_by_the_end_of_an_object(void)
 {
 	struct rig r;
 
-	REQUIRE(closed_file(&r, RIG_RATE), "no sandbox");
+	REQUIRE(closed_file(&r), "no sandbox");
 	/* by the task that will ask again: it remembers that the sandbox was whole */
 	CHECK_EQUAL(rig_ask(&r, "direct open " OPEN_FILE " r"), 0);
 	CHECK_EQUAL(unlink(CLOSED_FILE), 0);
@@ -192,9 +118,6 @@ static void helpers_never_failed(void)
 }
 
 const struct iso_case rig_event_cases[] = {
-	{"sequences-have-no-hole", sequences_have_no_hole},
-	{"losses-are-counted", losses_are_counted},
-	{"full-ring-changes-no-verdict", full_ring_changes_no_verdict},
 	{"torn-by-the-end-of-an-object", torn_by_the_end_of_an_object},
 	{"torn-by-the-end-of-a-directory", torn_by_the_end_of_a_directory},
 	{"removal-spares-who-came-after", removal_spares_who_came_after},

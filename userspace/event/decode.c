@@ -43,6 +43,8 @@ static bool numbers_ok(const struct iso_event *e)
 		return false;
 	if ((refused && e->sequence == 0) || e->sequence > COUNT_MAX)
 		return false;
+	if (e->slot > ISO_WINDOW)
+		return false;
 	return e->rule <= ISO_POLICY_RULES_MAX && !(e->wanted & ~ISO_RIGHTS_ALL);
 }
 

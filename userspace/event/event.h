@@ -15,13 +15,14 @@
  * (first_seq..last_seq) and is itself the next record, so that a reader sees no hole that the
  * following record does not explain. Gaps come at most once a second and cause. The kernel numbers
  * its own events; its numbers are kept in unmapped.isoctl.kernel_sequence and are what finds its
- * losses.
+ * losses, and its account says their cause.
  *
  * Repeats of one refusal (hook, object, reason, verdict; a system call's object is its name and its
  * arguments) are held back after the first one and reported as one record with a count: after a
  * second, then two, four... up to 64, and at the run's end. The counts of all records of a refusal
  * add up to how often it happened. Refusals that are expected are one record with a count, at the
- * end.
+ * end. The kernel sends the first one of them only and counts the others itself (window.h): their
+ * time is when the count was read.
  */
 #ifndef ISO_EVENT_EVENT_H
 #define ISO_EVENT_EVENT_H
@@ -35,8 +36,8 @@
 #include "manifest/manifest.h"
 #include "policy/policy.h"
 
-struct iso_event;   /* bpf/iso_abi.h */
-struct iso_sandbox; /* bpf/iso_abi.h */
+struct iso_event; /* bpf/iso_abi.h */
+struct iso_tally; /* bpf/iso_abi.h */
 struct iso_stream;
 
 /* ------------------------------------------------------------------------------ records */
@@ -247,11 +248,17 @@ void iso_stream_flush(struct iso_stream *s);
 int iso_stream_tick(struct iso_stream *s);
 
 /*
- * Writes the run's repeats and remaining gap, `unsealed`, and fsyncs. Consume the ring first.
- * `kernel` is what the kernel counted (ISO_ASK_SANDBOX), or NULL: it tells losses after the last
- * event, and their cause.
+ * What the kernel has counted by now: repeats become records, losses get their cause. Consume the
+ * ring before the question is asked. 1: some of it is about events that have not been read yet,
+ * ask again; -ENOENT: no such run.
  */
-int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_sandbox *kernel,
+int iso_stream_tally(struct iso_stream *s, uint64_t sandbox, const struct iso_tally *kernel);
+
+/*
+ * Writes the run's repeats and remaining gap, `unsealed`, and fsyncs. Consume the ring first.
+ * `kernel` is what the kernel counted, or NULL: it tells losses after the last event, too.
+ */
+int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_tally *kernel,
 		       struct iso_run_summary *ret);
 void iso_run_summary_free(struct iso_run_summary *summary);
 

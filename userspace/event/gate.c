@@ -143,3 +143,20 @@ uint64_t iso_gate_expire(struct iso_run *run, uint64_t t, uint64_t *next)
 	}
 	return lost;
 }
+
+static void attribute(struct iso_run *run, enum iso_gap_cause cause, uint64_t counted)
+{
+	uint64_t n = counted > run->told[cause] ? counted - run->told[cause] : 0;
+
+	if (n > run->lost[ISO_GAP_KERNEL])
+		n = run->lost[ISO_GAP_KERNEL];
+	run->lost[ISO_GAP_KERNEL] -= n;
+	run->lost[cause] += n;
+	run->told[cause] += n;
+}
+
+void iso_gate_attribute(struct iso_run *run)
+{
+	attribute(run, ISO_GAP_RATE, run->kernel.lost_rate);
+	attribute(run, ISO_GAP_RING, run->kernel.lost_full);
+}

@@ -20,6 +20,8 @@ bool iso_gate_admit(struct iso_run *run, const struct iso_record *r, uint64_t t)
 bool iso_gate_arrive(struct iso_run *run, uint64_t sequence, uint64_t t, uint64_t *ret_lost);
 /* The kernel has given out numbers up to `sequence`, and is done. How many were given up. */
 uint64_t iso_gate_skip_to(struct iso_run *run, uint64_t sequence);
+/* Finds the cause of losses that the kernel has told meanwhile. */
+void iso_gate_attribute(struct iso_run *run);
 /* Gives up what has been awaited until t: how many numbers. *next: when to ask again. */
 uint64_t iso_gate_expire(struct iso_run *run, uint64_t t, uint64_t *next);
 

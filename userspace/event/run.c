@@ -16,6 +16,7 @@
 #include "event/hash.h"
 #include "event/names.h"
 #include "event/redact.h"
+#include "event/window.h"
 #include "iso_abi.h"
 
 #define RATE_DEFAULT 200
@@ -132,6 +133,7 @@ void iso_run_free(struct iso_run *run)
 	}
 	for (size_t i = 0; i < run->repeat_count; i++)
 		free(run->repeats[i].record);
+	iso_window_free(run);
 	for (size_t i = 0; i < run->expected_count; i++)
 		free(run->expected[i]);
 	free(run->expected);

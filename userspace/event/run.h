@@ -7,6 +7,7 @@
 
 #include "event/chain.h"
 #include "event/event.h"
+#include "iso_abi.h"
 
 #define ISO_RUN_REPEATS	 128 /* distinct refusals whose repeats are held back at a time */
 #define ISO_RUN_KINDS	 256 /* kinds (hook, reason, rule) whose first one always passes */
@@ -21,6 +22,13 @@ struct iso_repeat {
 	uint64_t due;			/* CLOCK_MONOTONIC ns: when they are reported */
 	uint64_t interval;
 	struct iso_record *record; /* the first one; allocated */
+};
+
+/* A place of the kernel's window (window.h). */
+struct iso_seat {
+	struct iso_record *record; /* allocated; NULL: never taken */
+	uint32_t tag;
+	uint64_t told;
 };
 
 struct iso_known_program {
@@ -56,6 +64,11 @@ struct iso_run {
 	uint64_t kernel_seen; /* highest kernel sequence that arrived */
 	struct iso_hole holes[ISO_RUN_HOLES];
 	size_t hole_count;
+
+	struct iso_seat window[ISO_WINDOW];
+	uint64_t settled;	       /* repeats that the window has told */
+	struct iso_account kernel;     /* as the kernel has it, when it was last asked */
+	uint64_t told[ISO_GAP_CAUSES]; /* of what it lost, by cause */
 
 	double tokens, rate; /* of the bucket; rate is its size too */
 	uint64_t refilled;

@@ -9,6 +9,7 @@
 #include "event/file.h"
 #include "event/gate.h"
 #include "event/run.h"
+#include "event/window.h"
 #include "iso_abi.h"
 
 #define SECOND	     1000000000ull
@@ -135,6 +136,7 @@ static void lose(struct iso_stream *s, struct iso_run *run, uint64_t n, enum iso
 	run->lost[cause] += n;
 	run->summary.lost += n;
 	s->counters.lost += n;
+	iso_gate_attribute(run);
 }
 
 /* Appends a record to the chain and the queue. False: there was no room or no memory. */
@@ -278,7 +280,7 @@ static void take(struct iso_stream *s, struct iso_run *run, struct iso_record *r
 		repeat = find_repeat(run, key);
 	if (repeat) {
 		absorb(s, repeat, r);
-		s->counters.collapsed++;
+		s->counters.collapsed += r->count ? r->count : 1;
 		return;
 	}
 	if (!r->expected && !iso_gate_admit(run, r, now(s, CLOCK_MONOTONIC))) {
@@ -291,6 +293,25 @@ static void take(struct iso_stream *s, struct iso_run *run, struct iso_record *r
 		absorb(s, repeat, r);
 	else
 		write_record(s, run, r);
+}
+
+/* Repeats that the kernel has counted. */
+static void take_owed(struct iso_stream *s, struct iso_run *run, struct iso_record *r)
+{
+	r->time = now(s, CLOCK_REALTIME);
+	take(s, run, r);
+}
+
+static void settle(struct iso_stream *s, struct iso_run *run, const struct iso_tally *kernel)
+{
+	struct iso_record owed;
+
+	for (unsigned i = 0; i < ISO_WINDOW; i++)
+		if (iso_window_settle(run, i, kernel->window[i], &owed))
+			take_owed(s, run, &owed);
+	run->kernel = kernel->account;
+	run->kinds_full = run->kinds_full || run->kernel.kinds_full;
+	iso_gate_attribute(run);
 }
 
 int iso_stream_emit(struct iso_stream *s, const struct iso_record *record)
@@ -313,7 +334,7 @@ int iso_stream_emit(struct iso_stream *s, const struct iso_record *record)
 int iso_stream_kernel_event(struct iso_stream *s, const struct iso_event *event)
 {
 	struct iso_run *run = find_run(s, event->sandbox);
-	struct iso_record r;
+	struct iso_record r, owed;
 	uint64_t expired;
 	int64_t offset;
 
@@ -336,8 +357,20 @@ int iso_stream_kernel_event(struct iso_stream *s, const struct iso_event *event)
 
 		iso_run_add_program(run, &p);
 	}
+	if (iso_window_take(run, event, &r, &owed))
+		take_owed(s, run, &owed);
 	take(s, run, &r);
 	return 0;
+}
+
+int iso_stream_tally(struct iso_stream *s, uint64_t sandbox, const struct iso_tally *kernel)
+{
+	struct iso_run *run = find_run(s, sandbox);
+
+	if (!run)
+		return -ENOENT;
+	settle(s, run, kernel);
+	return run->settled < kernel->account.collapsed;
 }
 
 int iso_stream_ring(struct iso_stream *s, const void *data, size_t size)
@@ -400,27 +433,23 @@ int iso_stream_tick(struct iso_stream *s)
 	return next > t ? (int)((next - t + MILLISECOND - 1) / MILLISECOND) : 0;
 }
 
-static void end_kernel(struct iso_stream *s, struct iso_run *run, const struct iso_sandbox *kernel)
+static void end_kernel(struct iso_stream *s, struct iso_run *run, const struct iso_tally *kernel)
 {
 	uint64_t next = UINT64_MAX, lost = 0;
 
-	if (kernel)
-		lost = iso_gate_skip_to(run, kernel->sequence);
+	if (kernel) {
+		settle(s, run, kernel);
+		lost = iso_gate_skip_to(run, kernel->account.sequence);
+		/* counted, and nobody can say any more of what */
+		if (kernel->account.collapsed > run->settled)
+			lost += kernel->account.collapsed - run->settled;
+	}
 	lost += iso_gate_expire(run, UINT64_MAX, &next);
 	if (lost)
 		lose(s, run, lost, ISO_GAP_KERNEL);
-	if (!kernel || !run->lost[ISO_GAP_KERNEL])
-		return;
-	/* Now that the kernel's own figures are there, the cause is known where there is only one.
-	 */
-	if (!kernel->lost_full != !kernel->lost_rate) {
-		run->lost[kernel->lost_full ? ISO_GAP_RING : ISO_GAP_RATE] +=
-			run->lost[ISO_GAP_KERNEL];
-		run->lost[ISO_GAP_KERNEL] = 0;
-	}
 }
 
-int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_sandbox *kernel,
+int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_tally *kernel,
 		       struct iso_run_summary *ret)
 {
 	struct iso_run *run = find_run(s, sandbox), **at = &s->runs;

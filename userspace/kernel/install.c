@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One call of the installer or of the query program each: struct iso_command in and out. */
+/* One call of the installer or of the query program each: struct iso_command in, struct iso_inquiry
+ * in and out. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <string.h>
@@ -18,9 +19,9 @@
  * Negative errno of the call itself, else the program's own answer. What the program leaves in its
  * context comes back in ctx_in; a ctx_out is refused for this type (net/bpf/test_run.c).
  */
-static int run(const struct bpf_program *program, struct iso_command *c)
+static int run(const struct bpf_program *program, void *context, __u32 size)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = c, .ctx_size_in = sizeof *c);
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = context, .ctx_size_in = size);
 
 	if (bpf_prog_test_run_opts(bpf_program__fd(program), &options))
 		return -errno;
@@ -29,12 +30,12 @@ static int run(const struct bpf_program *program, struct iso_command *c)
 
 static int install(struct iso_kernel *k, struct iso_command c)
 {
-	return run(k->skeleton->progs.iso_installer, &c);
+	return run(k->skeleton->progs.iso_installer, &c, sizeof c);
 }
 
-static int ask(struct iso_kernel *k, struct iso_command *c)
+static int ask(struct iso_kernel *k, struct iso_inquiry *c)
 {
-	return run(k->skeleton->progs.iso_query, c);
+	return run(k->skeleton->progs.iso_query, c, sizeof *c);
 }
 
 /*
@@ -115,12 +116,37 @@ int iso_kernel_remove(struct iso_kernel *k, uint64_t sandbox)
 
 int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sandbox *ret)
 {
-	struct iso_command c = {.op = ISO_ASK_SANDBOX, .sandbox = sandbox};
+	struct iso_inquiry c = {.op = ISO_ASK_SANDBOX, .sandbox = sandbox};
 	int r = ask(k, &c);
 
 	if (!r)
 		*ret = c.answer;
 	return r;
+}
+
+int iso_kernel_ask_account(struct iso_kernel *k, uint64_t sandbox, struct iso_account *ret)
+{
+	struct iso_inquiry c = {.op = ISO_ASK_ACCOUNT, .sandbox = sandbox};
+	int r = ask(k, &c);
+
+	if (!r)
+		*ret = c.account;
+	return r;
+}
+
+/* The account last: what it says was collapsed by then, the window has counted by then at most. */
+int iso_kernel_ask_tally(struct iso_kernel *k, uint64_t sandbox, struct iso_tally *ret)
+{
+	struct iso_inquiry c = {.op = ISO_ASK_WINDOW, .sandbox = sandbox};
+
+	for (c.arg = 0; c.arg < ISO_WINDOW / ISO_WINDOW_PART; c.arg++) {
+		int r = ask(k, &c);
+
+		if (r)
+			return r;
+		memcpy(&ret->window[c.arg * ISO_WINDOW_PART], c.window, sizeof c.window);
+	}
+	return iso_kernel_ask_account(k, sandbox, &ret->account);
 }
 
 int iso_kernel_confirm(struct iso_kernel *k, uint64_t sandbox)
@@ -136,7 +162,7 @@ int iso_kernel_confirm(struct iso_kernel *k, uint64_t sandbox)
 int iso_kernel_ask_rule(struct iso_kernel *k, uint64_t sandbox, int fd, uint32_t *ret_rights,
 			uint32_t *ret_rule)
 {
-	struct iso_command c = {.op = ISO_ASK_RULE, .sandbox = sandbox, .fd = fd};
+	struct iso_inquiry c = {.op = ISO_ASK_RULE, .sandbox = sandbox, .fd = fd};
 	int r = ask(k, &c);
 
 	if (r)
@@ -149,7 +175,7 @@ int iso_kernel_ask_rule(struct iso_kernel *k, uint64_t sandbox, int fd, uint32_t
 int iso_kernel_ask_name(struct iso_kernel *k, uint64_t sandbox, int parent_fd, const char *name,
 			uint32_t *ret_rule)
 {
-	struct iso_command c = {.op = ISO_ASK_NAME,
+	struct iso_inquiry c = {.op = ISO_ASK_NAME,
 				.sandbox = sandbox,
 				.fd = parent_fd,
 				.value = iso_name_hash(name, strlen(name))};
@@ -163,7 +189,7 @@ int iso_kernel_ask_name(struct iso_kernel *k, uint64_t sandbox, int parent_fd, c
 int iso_kernel_ask_absent(struct iso_kernel *k, uint64_t sandbox, const char *path,
 			  uint32_t *ret_rule)
 {
-	struct iso_command c = {.op = ISO_ASK_ABSENT,
+	struct iso_inquiry c = {.op = ISO_ASK_ABSENT,
 				.sandbox = sandbox,
 				.value = iso_name_hash(path, strlen(path))};
 	int r = ask(k, &c);
@@ -191,7 +217,7 @@ int iso_kernel_ask_exec(struct iso_kernel *k, uint64_t sandbox, int pid, uint64_
 
 int iso_kernel_ask_counter(struct iso_kernel *k, uint32_t counter, uint64_t *ret)
 {
-	struct iso_command c = {.op = ISO_ASK_COUNTER, .arg = counter};
+	struct iso_inquiry c = {.op = ISO_ASK_COUNTER, .arg = counter};
 	int r = ask(k, &c);
 
 	if (!r)

@@ -43,6 +43,10 @@ int iso_kernel_remove(struct iso_kernel *k, uint64_t sandbox);
 
 /* Read back from the kernel what was installed; -ENOENT when nothing is there. */
 int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sandbox *ret);
+/* What became of its refusals; of those outside of every sandbox: 0. */
+int iso_kernel_ask_account(struct iso_kernel *k, uint64_t sandbox, struct iso_account *ret);
+/* The same with the window. Read the ring before it: words of unread events say nothing yet. */
+int iso_kernel_ask_tally(struct iso_kernel *k, uint64_t sandbox, struct iso_tally *ret);
 int iso_kernel_ask_rule(struct iso_kernel *k, uint64_t sandbox, int fd, uint32_t *ret_rights,
 			uint32_t *ret_rule);
 int iso_kernel_ask_name(struct iso_kernel *k, uint64_t sandbox, int parent_fd, const char *name,

@@ -102,6 +102,19 @@ void iso_account_survivor(struct iso_supervised *run, int pid, const char *comm)
 	emit(run, &record);
 }
 
+void iso_account_tally(struct iso_supervised *run)
+{
+	struct iso_kernel *kernel = run->host->kernel;
+	struct iso_account account;
+
+	if (!run->streamed || iso_kernel_ask_account(kernel, run->capture->sandbox, &account) < 0 ||
+	    (!run->owed && !memcmp(&account, &run->tally.account, sizeof account)))
+		return;
+	if (iso_kernel_ask_tally(kernel, run->capture->sandbox, &run->tally) == 0)
+		run->owed =
+			iso_stream_tally(run->host->events, run->capture->sandbox, &run->tally) > 0;
+}
+
 void iso_account_end(struct iso_supervised *run)
 {
 	const struct iso_outcome *o = &run->life.outcome;
@@ -136,17 +149,19 @@ static json_t *refusals_json(const struct iso_run_summary *summary)
 static json_t *events_json(const struct iso_supervised *run, const struct iso_run_summary *summary)
 {
 	json_t *counts = json_object();
+	const struct iso_account *a = &run->tally.account;
+	uint64_t denials = a->emitted + a->collapsed + a->lost_rate + a->lost_full;
 
 	for (int i = 0; i < ISO_RECORD_KINDS; i++)
 		if (summary->happened[i])
 			json_object_set_new(counts, iso_record_kind_word((enum iso_record_kind)i),
 					    json_integer((json_int_t)summary->happened[i]));
-	return json_pack(
-		"{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s}", "counts", counts, "denials",
-		run->counters_known ? json_integer((json_int_t)run->counters.denials) : json_null(),
-		"expected", (json_int_t)summary->expected, "records", (json_int_t)summary->records,
-		"gaps", (json_int_t)summary->gaps, "lost", (json_int_t)summary->lost, "more",
-		(json_int_t)summary->refusals_more, "chain_head", summary->chain_head);
+	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:s}", "counts", counts, "denials",
+			 run->tally_known ? json_integer((json_int_t)denials) : json_null(),
+			 "expected", (json_int_t)summary->expected, "records",
+			 (json_int_t)summary->records, "gaps", (json_int_t)summary->gaps, "lost",
+			 (json_int_t)summary->lost, "more", (json_int_t)summary->refusals_more,
+			 "chain_head", summary->chain_head);
 }
 
 static json_t *usage_json(const struct iso_supervised *run)
@@ -198,8 +213,8 @@ json_t *iso_account_close(struct iso_supervised *run)
 
 	last_records(run);
 	if (summary && run->streamed &&
-	    iso_stream_end_run(run->host->events, c->sandbox,
-			       run->counters_known ? &run->counters : NULL, summary) == 0) {
+	    iso_stream_end_run(run->host->events, c->sandbox, run->tally_known ? &run->tally : NULL,
+			       summary) == 0) {
 		result.events = events_json(run, summary);
 		result.refusals = refusals_json(summary);
 		iso_run_summary_free(summary);

@@ -345,6 +345,7 @@ static void look(struct iso_supervised *run)
 	const struct iso_manifest *m = run->capture->manifest;
 	struct iso_sandbox_usage usage;
 
+	iso_account_tally(run);
 	if (iso_sandbox_usage(run->sandbox, &usage) < 0)
 		return;
 	if (usage.oom_kills) {
@@ -414,8 +415,8 @@ static void destroy(struct iso_supervised *run)
 	run->watched = false;
 	iso_refusals_unwatch(run);
 	run->usage_known = iso_sandbox_usage(run->sandbox, &run->usage) == 0;
-	run->counters_known = iso_kernel_ask_sandbox(run->host->kernel, run->capture->sandbox,
-						     &run->counters) == 0;
+	run->tally_known =
+		iso_kernel_ask_tally(run->host->kernel, run->capture->sandbox, &run->tally) == 0;
 	if (run->life.outcome.stop == ISO_STOP_NONE && run->usage_known && run->usage.oom_kills)
 		run->life.outcome.stop = ISO_STOP_LIMIT_MEMORY;
 	run->ended_ms = iso_realtime_ms();

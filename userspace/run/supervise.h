@@ -60,11 +60,11 @@ struct iso_supervised {
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC: the backstop of the wall limit; 0: none yet */
 	uint64_t kill_ns;     /* when the grace is over; 0: not stopping */
 	uint64_t look_ns;     /* when its counters are looked at next */
-	bool watched, streamed, pids_told;
-	bool digest_known, usage_known, counters_known;
+	bool watched, streamed, pids_told, owed;
+	bool digest_known, usage_known, tally_known;
 	uint8_t digest[ISO_POLICY_DIGEST];
 	struct iso_sandbox_usage usage;
-	struct iso_sandbox counters;
+	struct iso_tally tally; /* what the kernel counted, as last read */
 };
 
 /* Takes over the capture. NULL: out of memory, and the capture stays the caller's. */
@@ -101,6 +101,8 @@ void iso_account_started(struct iso_supervised *run);
 void iso_account_limit(struct iso_supervised *run, const char *limit, uint64_t max,
 		       uint64_t observed);
 void iso_account_survivor(struct iso_supervised *run, int pid, const char *comm);
+/* Hands on what the kernel counted since it was last asked; the ring has just been read. */
+void iso_account_tally(struct iso_supervised *run);
 void iso_account_end(struct iso_supervised *run);
 json_t *iso_account_close(struct iso_supervised *run);
 

@@ -148,6 +148,7 @@ static int read_back(struct iso_build *b, const struct table *t)
 {
 	const struct iso_policy *p = b->q->policy;
 	ISO_AUTO_FREE uint32_t *rights = calloc(p->rule_count + 1, sizeof *rights);
+	struct iso_account account;
 	struct iso_sandbox answer;
 	int r;
 
@@ -165,10 +166,12 @@ static int read_back(struct iso_build *b, const struct table *t)
 					  "the kernel side does not hold");
 	}
 	r = iso_kernel_ask_sandbox(b->q->kernel, b->q->sandbox, &answer);
+	if (r >= 0)
+		r = iso_kernel_ask_account(b->q->kernel, b->q->sandbox, &account);
 	if (r < 0)
 		return iso_step_error(b, r, READ_BACK, NULL, "the kernel side does not answer: %m");
 	if (answer.label_failed || answer.cgroup != b->h->cgroup_id || answer.flags != p->flags ||
-	    answer.rate != b->q->manifest->limits.events_per_second)
+	    account.rate != b->q->manifest->limits.events_per_second)
 		return iso_step_error(
 			b, -ESTALE, READ_BACK, NULL,
 			"the kernel side holds another cgroup, other flags, or a task "

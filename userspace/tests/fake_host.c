@@ -39,11 +39,19 @@ void iso_kernel_close(struct iso_kernel *k)
 	(void)k;
 }
 
-int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sandbox *ret)
+int iso_kernel_ask_account(struct iso_kernel *k, uint64_t sandbox, struct iso_account *ret)
 {
 	(void)k;
 	(void)sandbox;
-	*ret = (struct iso_sandbox){0};
+	*ret = (struct iso_account){0};
+	return 0;
+}
+
+int iso_kernel_ask_tally(struct iso_kernel *k, uint64_t sandbox, struct iso_tally *ret)
+{
+	(void)k;
+	(void)sandbox;
+	*ret = (struct iso_tally){0};
 	return 0;
 }
 

@@ -123,7 +123,7 @@ static void send_event(struct fixture *f, uint64_t sequence, const char *path)
 	assert_int_equal(iso_stream_ring(f->stream, &e, sizeof e), 0);
 }
 
-static void end(struct fixture *f, const struct iso_sandbox *kernel)
+static void end(struct fixture *f, const struct iso_tally *kernel)
 {
 	assert_int_equal(iso_stream_end_run(f->stream, SAMPLE_SANDBOX, kernel, &f->summary), 0);
 }
@@ -138,7 +138,7 @@ static void one_sequence_for_both_origins(void **state)
 	send_event(f, 1, "/a");
 	assert_int_equal(iso_stream_emit(f->stream, &limit), 0);
 	send_event(f, 2, "/b");
-	end(f, &(struct iso_sandbox){.sequence = 2});
+	end(f, &(struct iso_tally){.account = {.sequence = 2}});
 	assert_int_equal(written(f), 5);
 	for (size_t i = 0; i < 5; i++) {
 		const json_t *m = json_object_get(json_array_get(f->lines, i), "metadata");
@@ -240,7 +240,7 @@ static void late_records_fill_their_hole(void **state)
 	}
 	f->ns += 2 * SECOND;
 	iso_stream_tick(f->stream);
-	end(f, &(struct iso_sandbox){.sequence = 7});
+	end(f, &(struct iso_tally){.account = {.sequence = 7}});
 	assert_int_equal(written(f), 8);
 	assert_int_equal(f->summary.gaps, 0);
 	assert_int_equal(f->summary.lost, 0);
@@ -262,7 +262,7 @@ static void losses_at_the_end_are_told_with_their_cause(void **state)
 	struct fixture *f = *state;
 
 	send_event(f, 1, "/a");
-	end(f, &(struct iso_sandbox){.sequence = 11, .lost_rate = 10});
+	end(f, &(struct iso_tally){.account = {.sequence = 11, .lost_rate = 10}});
 	assert_int_equal(written(f), 3);
 	assert_string_equal(kind(f, 1), "gap");
 	assert_int_equal(own(f, 1, "lost"), 10);
@@ -282,7 +282,7 @@ static void many_holes_are_all_told(void **state)
 
 	for (uint64_t i = 1; i <= 600; i += 3)
 		send_event(f, i, "/same");
-	end(f, &(struct iso_sandbox){.sequence = 600, .lost_full = 400});
+	end(f, &(struct iso_tally){.account = {.sequence = 600, .lost_full = 400}});
 	written(f);
 	assert_int_equal(f->summary.lost, 400);
 	assert_int_equal(f->summary.happened[ISO_RECORD_FILE], 200);
@@ -343,7 +343,7 @@ static void the_rate_spares_what_matters(void **state)
 		assert_int_equal(iso_stream_emit(f->stream, &tamper), 0);
 		assert_int_equal(iso_stream_emit(f->stream, &limit), 0);
 	}
-	end(f, &(struct iso_sandbox){.sequence = 1000});
+	end(f, &(struct iso_tally){.account = {.sequence = 1000}});
 	n = written(f);
 	assert_in_range(n, 200, 215);
 	assert_int_equal(f->summary.happened[ISO_RECORD_FILE], 1000);
