@@ -2,13 +2,16 @@
 /* Everything that has a bound, until it answers. */
 #include "probe.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -158,10 +161,52 @@ static int leave(char **w)
 	return pid < 0 ? errno : 0;
 }
 
+/* w[1] opened for writing w[0] times: the errno, or 0 when one of them worked or got another. */
+static int flood(char **w)
+{
+	int e = 0;
+
+	for (long n = strtol(w[0], NULL, 10); n > 0; n--) {
+		int fd = open(w[1], O_WRONLY | O_CLOEXEC), now = probe_errno(fd);
+
+		close(fd);
+		if (!now || (e && now != e))
+			return 0;
+		e = now;
+	}
+	return e;
+}
+
+/* w[0] ports of w[1] connected to, one every 10 ms: as flood. */
+static int drip(char **w)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	long n = strtol(w[0], NULL, 10);
+	int e = 0;
+
+	if (inet_pton(AF_INET, w[1], &to.sin_addr) != 1)
+		return CANNOT;
+	for (long i = 1; i <= n; i++) {
+		int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), now;
+
+		if (fd < 0)
+			return CANNOT;
+		to.sin_port = htons((uint16_t)i);
+		now = probe_errno(connect(fd, (struct sockaddr *)&to, sizeof to));
+		close(fd);
+		if (!now || (e && now != e))
+			return 0;
+		e = now;
+		poll(NULL, 0, 10);
+	}
+	return e;
+}
+
 const struct probe_verb probe_limits_verbs[] = {
 	{"fill", fill},	       {"fill-inodes", fill_inodes},
 	{"many-files", files}, {"many-processes", processes},
 	{"bomb", bomb},	       {"memory", memory},
 	{"talk", talk},	       {"stay", stay},
-	{"leave", leave},      {NULL, NULL},
+	{"leave", leave},      {"flood", flood},
+	{"drip", drip},	       {NULL, NULL},
 };
