@@ -13,7 +13,7 @@
 #ifndef ISO_WALK_BPF_H
 #define ISO_WALK_BPF_H
 
-#define ISO_WALK_DIRECT 40   /* deeper than most; each level costs isod a little when it starts */
+#define ISO_WALK_DIRECT 33   /* deeper than most; each level costs isod a little when it starts */
 #define ISO_WALK_LEVELS 4096 /* PATH_MAX / 2 components, and mounts between them */
 
 /* Where a walk ended. */
