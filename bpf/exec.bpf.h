@@ -100,19 +100,27 @@ int iso_mmap_file(unsigned long long *ctx)
 {
 	struct iso_question q = ISO_ASK_EXEC(0, mmap_file);
 	struct file *file = 0;
+	int unread, r;
 
+	if (!(ctx[2] & ISO_PROT_EXEC) && !iso_guard_on())
+		return 0;
+	unread = bpf_probe_read_kernel(&file, sizeof file, ctx);
+	if (file) {
+		r = iso_guard_file(ISO_HOOK_mmap_file, file);
+		if (r)
+			return r;
+	}
 	if (!(ctx[2] & ISO_PROT_EXEC))
 		return 0;
 	q.label = iso_inside();
 	if (!q.label)
 		return 0;
-	if (bpf_probe_read_kernel(&file, sizeof file, ctx))
+	if (unread)
 		return iso_answer(&q, ISO_REASON_UNREADABLE, ISO_RULE_NONE, 0, 0);
 	if (!file)
 		return iso_judge_anonymous(&q, 0);
 	if (ctx[2] & ISO_PROT_WRITE) {
-		int r = iso_judge_anonymous(&q, file);
-
+		r = iso_judge_anonymous(&q, file);
 		if (r)
 			return r;
 	}

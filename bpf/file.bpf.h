@@ -5,7 +5,8 @@
  * file_open            READ, WRITE by f_mode; EXEC when opened to be executed. An O_PATH descriptor
  *                      does not come here; what it is reopened as does. Overlayfs opens a second
  *                      file below the judged one: allowed when it is in nobody's tree and marked.
- * file_receive         the same for a descriptor that arrives (SCM_RIGHTS, pidfd_getfd)
+ * file_receive         the same for a descriptor that arrives (SCM_RIGHTS, pidfd_getfd); what the
+ *                      guard refuses to everybody (guard.bpf.h) comes first
  * path_truncate,       WRITE
  * file_truncate        (6.12: ftruncate, O_TRUNC; on 6.1 these are path_truncate)
  * path_chmod, _chown,  WRITE on the object; inode_* know no mount and are judged by dentry
@@ -82,9 +83,10 @@ SEC("lsm/file_receive")
 int BPF_PROG(iso_file_receive, struct file *file)
 {
 	struct iso_question q = ISO_ASK(iso_inside(), file_receive, 0);
+	int r = iso_guard_file(ISO_HOOK_file_receive, file);
 
-	if (!q.label)
-		return 0;
+	if (r || !q.label)
+		return r;
 	q.want = iso_wanted_by_mode(file) & ~ISO_EXEC;
 	return iso_judge(&q, file->f_path.dentry, file->f_path.mnt);
 }

@@ -25,13 +25,6 @@ static __always_inline __u64 iso_inode_at(__s32 fd)
 	return file ? (__u64)BPF_CORE_READ(file, f_path.dentry, d_inode) : 0;
 }
 
-static __always_inline bool iso_is_agent(void)
-{
-	struct iso_label *label = iso_current();
-
-	return label && label->role == ISO_ROLE_AGENT;
-}
-
 static __always_inline int iso_do_claim(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -317,6 +310,7 @@ int iso_installer(struct iso_command *context)
 {
 	struct iso_command c = {};
 	struct iso_sandbox *sb;
+	int r;
 
 	c.op = context->op;
 	c.fd = context->fd;
@@ -328,6 +322,9 @@ int iso_installer(struct iso_command *context)
 		return iso_do_claim();
 	if (!iso_is_agent())
 		return -EPERM;
+	r = iso_guard_operation(&c, context);
+	if (r <= 0)
+		return r;
 	if (c.op == ISO_OP_BEGIN)
 		return iso_do_begin(&c);
 	sb = iso_sandbox_of(c.sandbox);
@@ -423,6 +420,8 @@ int iso_query(struct iso_inquiry *context)
 		return iso_answer_account(context, sandbox);
 	case ISO_ASK_WINDOW:
 		return iso_answer_window(context, sandbox, arg);
+	case ISO_ASK_GUARD:
+		return iso_answer_guard(arg, context);
 	default:
 		return -EINVAL;
 	}

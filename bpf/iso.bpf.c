@@ -16,6 +16,7 @@
 #include "path.bpf.h"
 #include "event.bpf.h"
 #include "call.bpf.h"
+#include "guard.bpf.h"
 #include "walk.bpf.h"
 #include "judge.bpf.h"
 #include "file.bpf.h"
@@ -24,6 +25,7 @@
 #include "net.bpf.h"
 #include "surface.bpf.h"
 #include "vfs.bpf.h"
+#include "lock.bpf.h"
 #include "installer.bpf.h"
 
 char iso_license[] SEC("license") = "Dual BSD/GPL";

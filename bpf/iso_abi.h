@@ -170,6 +170,15 @@ struct iso_absent_key {
 #define ISO_OP_ABSENT	6u /* sandbox, value = path hash, rule */
 #define ISO_OP_SEAL	7u /* sandbox; needs exactly one task */
 #define ISO_OP_REMOVE	8u /* sandbox */
+/* The guard (guard.bpf.h): open -CLOSE-> closing -LOCK-> locked, and RELEASE from either. */
+#define ISO_OP_GUARD                                                                              \
+	9u		 /* open; fd of a map, program or link, arg = ISO_OBJECT_*, rule = 1 when \
+			    this descriptor stays, value = who else holds it: guards it */
+#define ISO_OP_CLOSE 10u /* from now on nobody else comes by anything; begins the scan anew */
+#define ISO_OP_LOCK                                                                 \
+	11u /* closing, scanned; value = foreign programs that are listed. -EEXIST: \
+	       there are others; -EBUSY: somebody holds the object arg, rule = id */
+#define ISO_OP_RELEASE	12u /* -EBUSY when locked and while a sandbox lives */
 /* Questions (SEC("syscall") iso_query): answers come back in the same structure. */
 #define ISO_ASK_SANDBOX 32u /* sandbox -> ISO_QUERY: struct iso_sandbox */
 #define ISO_ASK_RULE	33u /* sandbox, fd -> arg = rights, rule */
@@ -179,6 +188,17 @@ struct iso_absent_key {
 #define ISO_ASK_AGENT	37u /* -> value = tgid of the living agent, 0 */
 #define ISO_ASK_ACCOUNT 38u /* sandbox, or 0 -> account */
 #define ISO_ASK_WINDOW	39u /* sandbox, arg = part -> window */
+#define ISO_ASK_GUARD	40u /* arg = ISO_FIGURE_* -> value */
+
+/* States of the guard, and what can be asked about it. */
+#define ISO_GUARD_OPEN	    0u
+#define ISO_GUARD_CLOSING   1u
+#define ISO_GUARD_LOCKED    2u
+#define ISO_FIGURE_STATE    0u
+#define ISO_FIGURE_SINCE    1u /* ns, CLOCK_BOOTTIME, of the last change of the state */
+#define ISO_FIGURE_REFUSED  2u /* attempts refused since the object was loaded */
+#define ISO_FIGURE_FOREIGN  3u /* programs of others that decide as ours do, as of the scan */
+#define ISO_FIGURE_INTRUDER 4u /* programs of others that use our maps or replace a program */
 
 struct iso_command {
 	__u32 op;
@@ -200,6 +220,17 @@ struct iso_inquiry {
 	struct iso_sandbox answer; /* ISO_ASK_SANDBOX */
 	struct iso_account account;
 	__u64 window[ISO_WINDOW_PART];
+};
+
+/* A program of somebody else, as the scan (SEC("iter/bpf_prog") iso_scan) writes it. */
+struct iso_found {
+	__u32 id;
+	__u32 type;   /* BPF_PROG_TYPE_* */
+	__u32 attach; /* expected attach type */
+	__u32 uid;    /* whose it is */
+	__u32 intruder;
+	__u8 tag[8]; /* the kernel's hash of its instructions */
+	char name[16];
 };
 
 /* Hooks, by number; the rows are in iso_hooks.def. */
@@ -281,6 +312,39 @@ struct iso_event {
 	__u64 before; /* the word that it found there */
 	struct iso_event_path path;
 	struct iso_event_path path2; /* of rename and link */
+};
+
+/* What an attempt was about; the rows are in iso_objects.def. */
+enum {
+#define ISO_OBJECT(number, name, ...) ISO_OBJECT_##name = number,
+#include "iso_objects.def"
+#undef ISO_OBJECT
+};
+
+#define ISO_EXE_MAX 64
+
+/*
+ * The other record of the ring, told by its size: somebody reached for the enforcement itself. By
+ * whomever, on the host too; numbered and rated by an account of the guard's own.
+ */
+struct iso_tamper {
+	__u64 time;	/* ns, CLOCK_BOOTTIME */
+	__u64 sequence; /* from 1: one per attempt, so a hole is a lost record */
+	__u64 sandbox;	/* of who tried; 0: on the host */
+	__u64 exec;	/* exec id within it */
+	__u32 hook;	/* ISO_HOOK_* */
+	__u32 reason;	/* ISO_REASON_* */
+	__s32 error;	/* positive errno */
+	__u32 object;	/* ISO_OBJECT_* */
+	__u32 id;	/* of the map, program or link; pid of the process; 0 */
+	__u32 command;	/* bpf(2) command, signal, ptrace mode; 0 */
+	__u32 pid;
+	__u32 tid;
+	__u32 ppid;
+	__u32 uid;
+	char name[16];		 /* of the object */
+	char comm[ISO_COMM_MAX]; /* of who tried; for people */
+	char exe[ISO_EXE_MAX];	 /* last component of its program's path; for people */
 };
 
 /* FNV-1a, 64 bits, of n bytes; the same on both sides, and in the policy digest. */

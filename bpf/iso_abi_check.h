@@ -43,6 +43,11 @@ ISO_AT(iso_event, slot, 136);
 ISO_AT(iso_event, before, 144);
 ISO_AT(iso_event, path, 152);
 ISO_AT(iso_event, path2, 672);
+ISO_SIZE(iso_found, 44);
+ISO_SIZE(iso_tamper, 168);
+ISO_AT(iso_tamper, hook, 32);
+ISO_AT(iso_tamper, name, 72);
+ISO_AT(iso_tamper, exe, 104);
 
 #undef ISO_AT
 #undef ISO_SIZE

@@ -41,6 +41,22 @@ enum {
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
+	BPF_PROG_LOAD = 5,
+	BPF_PROG_GET_FD_BY_ID = 13,
+	BPF_MAP_GET_FD_BY_ID = 14,
+	BPF_RAW_TRACEPOINT_OPEN = 17,
+	BPF_LINK_CREATE = 28,
+	BPF_LINK_GET_FD_BY_ID = 30,
+};
+enum bpf_prog_type {
+	BPF_PROG_TYPE_TRACING = 26,
+	BPF_PROG_TYPE_EXT = 28,
+	BPF_PROG_TYPE_LSM = 29,
+};
+enum bpf_attach_type {
+	BPF_MODIFY_RETURN = 26,
+	BPF_LSM_MAC = 27,
+	BPF_LSM_CGROUP = 43,
 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -115,6 +131,50 @@ struct mount {
 	struct vfsmount mnt;
 	struct mnt_namespace *mnt_ns;
 };
+typedef struct {
+	__s64 counter;
+} atomic64_t;
+struct bpf_map {
+	__u32 id;
+	char name[16];
+	atomic64_t refcnt;
+	atomic64_t usercnt;
+};
+struct user_struct {
+	struct {
+		__u32 val;
+	} uid;
+};
+struct bpf_prog;
+struct bpf_prog_aux {
+	atomic64_t refcnt;
+	__u32 used_map_cnt;
+	__u32 id;
+	struct bpf_map **used_maps;
+	struct bpf_prog *dst_prog;
+	struct user_struct *user;
+	char name[16];
+};
+struct bpf_prog {
+	enum bpf_prog_type type;
+	enum bpf_attach_type expected_attach_type;
+	__u8 tag[8];
+	struct bpf_prog_aux *aux;
+};
+struct bpf_link {
+	atomic64_t refcnt;
+	__u32 id;
+	struct bpf_prog *prog;
+};
+struct seq_file;
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+struct bpf_iter__bpf_prog {
+	struct bpf_iter_meta *meta;
+	struct bpf_prog *prog;
+};
+
 struct path {
 	struct vfsmount *mnt;
 	struct dentry *dentry;
@@ -124,6 +184,7 @@ struct file {
 	unsigned int f_flags;
 	struct path f_path;
 	struct inode *f_inode;
+	void *f_op;
 	void *private_data;
 };
 struct backing_file {
@@ -162,9 +223,14 @@ struct cred {
 		__u32 val;
 	} uid;
 };
+struct mm_struct {
+	struct file *exe_file;
+};
 struct task_struct {
 	int pid;
 	int tgid;
+	struct mm_struct *mm;
+	struct cred *cred;
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
@@ -203,6 +269,17 @@ struct msghdr {
 };
 
 #pragma clang attribute pop
+
+/* What a program at a sysctl gets; uapi layout. */
+struct bpf_sysctl {
+	__u32 write;
+	__u32 file_pos;
+};
+
+/* Of union bpf_attr, in the kernel's copy; uapi layout. */
+#define ISO_ATTR_FIRST	     0	/* id of GET_FD_BY_ID, program type, address of a name */
+#define ISO_ATTR_LINK_ATTACH 8	/* attach type of LINK_CREATE */
+#define ISO_ATTR_PROG_ATTACH 68 /* expected attach type of PROG_LOAD */
 
 /* Addresses as the kernel copied them; uapi layout, no relocation wanted. */
 struct sockaddr {

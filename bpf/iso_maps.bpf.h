@@ -151,6 +151,41 @@ struct {
 	__type(value, struct iso_ledger);
 } iso_blank SEC(".maps");
 
+#define ISO_MAX_GUARDED 4096 /* some 200 of ours, and what is listed of others */
+
+struct iso_guard {
+	__u32 state;
+	__u32 scanned;	 /* since it began to close */
+	__u64 since;	 /* ns, boot time, of the last change */
+	__u64 foreign;	 /* programs of others that decide, by the scan */
+	__u64 intruders; /* programs of others that hold one of our objects, by the scan */
+	__u64 fops[4];	 /* by ISO_OBJECT_*: the file operations of their descriptors */
+	__u64 refused;	 /* last sequence number given out */
+	__u64 bucket_time;
+	__u64 bucket;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct iso_guard);
+} iso_guard SEC(".maps");
+
+struct iso_guarded {
+	__u64 address;
+	__u64 holders; /* how many may hold it, descriptors that stay included */
+	__u64 kept;    /* of these, descriptors */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, ISO_MAX_GUARDED);
+	__type(key, __u64); /* ISO_OBJECT_* << 32 | id */
+	__type(value, struct iso_guarded);
+} iso_guarded SEC(".maps");
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, ISO_RING_BYTES);

@@ -4,12 +4,15 @@
  *
  * refused to every label: mount family, user namespaces, module requests, perf, bpf(2), io_uring's
  *   escapes, keys, clock, kernel log, code and data for the kernel, what lockdown knows. isoinit
- * and the builder may mount until the seal. capable                a task has no capability; should
- * it come to one, it may not use it ptrace_access_check    READ-like access within the sandbox
- * only; attaching never task_kill              signals stay within the sandbox, and never reach
- * isoinit task_setrlimit         RLIMIT_CORE stays: a core dump to a pipe runs a helper outside
- * every label task_setscheduler      within the sandbox only file_send_sigiotask    a signal that a
- * file sends to its owner passes task_kill by
+ *   and the builder may mount until the seal.
+ *
+ * capable                a task has no capability; should it come to one, it may not use it
+ * bpf, ptrace_access_check and task_kill also ask the guard (guard.bpf.h), for those outside
+ * ptrace_access_check    READ-like access within the sandbox only; attaching never
+ * task_kill              signals stay within the sandbox, and never reach isoinit
+ * task_setrlimit         RLIMIT_CORE stays: a core dump to a pipe runs a helper outside every label
+ * task_setscheduler      within the sandbox only
+ * file_send_sigiotask    a signal that a file sends to its owner passes task_kill by
  *
  * Left out: task_prlimit knows no target, only credentials, and comes after the ids were found
  * equal or CAP_SYS_RESOURCE held; no one but mates has a task's ids, and task_setrlimit knows the
@@ -47,7 +50,6 @@ ISO_SURFACE_HOOK(move_mount)
 ISO_SURFACE_HOOK(userns_create)
 ISO_SURFACE_HOOK(kernel_module_request)
 ISO_SURFACE_HOOK(perf_event_open)
-ISO_SURFACE_HOOK(bpf)
 ISO_SURFACE_HOOK(uring_override_creds)
 ISO_SURFACE_HOOK(uring_sqpoll)
 ISO_SURFACE_HOOK(uring_cmd)
@@ -59,6 +61,15 @@ ISO_SURFACE_HOOK(kernel_load_data)
 ISO_SURFACE_HOOK(locked_down)
 ISO_SURFACE_HOOK(settime)
 ISO_SURFACE_HOOK(syslog)
+
+/* No sandbox does anything with bpf(2); what the host does must leave the enforcement alone. */
+SEC("lsm/bpf")
+int BPF_PROG(iso_bpf, int cmd, void *attr)
+{
+	int r = iso_surface(ISO_HOOK_bpf, EPERM);
+
+	return r ? r : iso_guard_bpf(cmd, attr);
+}
 
 /* A process of the same sandbox that is not isoinit. */
 static __always_inline bool iso_is_mate(struct iso_label *mine, struct iso_label *other)
@@ -90,7 +101,9 @@ int BPF_PROG(iso_ptrace_access_check, struct task_struct *child, unsigned int mo
 	struct iso_label *label = iso_inside();
 
 	if (!label || iso_is_keeper(label))
-		return 0;
+		return mode & ISO_PTRACE_MODE_ATTACH
+			       ? iso_guard_process(ISO_HOOK_ptrace_access_check, child, mode)
+			       : 0;
 	if (!(mode & ISO_PTRACE_MODE_ATTACH) && iso_is_mate(label, iso_label_of(child)))
 		return 0;
 	return iso_process_refuse(label, ISO_HOOK_ptrace_access_check);
@@ -105,11 +118,13 @@ int BPF_PROG(iso_ptrace_traceme, struct task_struct *parent)
 }
 
 SEC("lsm/task_kill")
-int BPF_PROG(iso_task_kill, struct task_struct *target)
+int BPF_PROG(iso_task_kill, struct task_struct *target, void *info, int signal)
 {
 	struct iso_label *label = iso_inside();
 
-	if (!label || iso_is_keeper(label) || iso_is_mate(label, iso_label_of(target)))
+	if (!label || iso_is_keeper(label))
+		return signal ? iso_guard_process(ISO_HOOK_task_kill, target, signal) : 0;
+	if (iso_is_mate(label, iso_label_of(target)))
 		return 0;
 	return iso_process_refuse(label, ISO_HOOK_task_kill);
 }

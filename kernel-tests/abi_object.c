@@ -191,13 +191,13 @@ static const struct {
 
 /* Programs that decide nothing a task is told of. */
 static const char *const without_row[] = {
-	"iso_process_fork",	    "iso_process_exit", "iso_task_free",
-	"iso_bprm_committed_creds", "iso_installer",	"iso_query",
-	"iso_inode_free",	    "iso_write_access", "iso_write_access_61",
+	"iso_process_fork",    "iso_process_exit", "iso_task_free",  "iso_bprm_committed_creds",
+	"iso_installer",       "iso_query",	   "iso_inode_free", "iso_write_access",
+	"iso_write_access_61", "iso_scan",
 };
 
 /* Rows whose program is no LSM program of that name. */
-static const char *const probes[] = {"absent", "read_only"};
+static const char *const probes[] = {"absent", "read_only", "sysctl"};
 
 static bool listed(const char *const *list, size_t count, const char *name)
 {

@@ -27,4 +27,14 @@ __attribute__((noinline)) int iso_abi_path(struct iso_event_path *path)
 	return path ? path->length : 0;
 }
 
+__attribute__((noinline)) int iso_abi_found(struct iso_found *found)
+{
+	return found ? (int)found->id : 0;
+}
+
+__attribute__((noinline)) int iso_abi_tamper(struct iso_tamper *tamper)
+{
+	return tamper ? (int)tamper->id : 0;
+}
+
 char iso_license[] SEC("license") = "Dual BSD/GPL";

@@ -21,6 +21,11 @@ static const struct suite {
 	{"backstops", rig_backstop_cases, &rig_backstop_count},
 	{"flood", rig_flood_cases, &rig_flood_count},
 	{"cost", rig_cost_cases, &rig_cost_count},
+	/* last: from its first lock on this process has no descriptor of most maps and programs */
+	{"guard", rig_guard_cases, &rig_guard_count},
+	{"lock", rig_lock_cases, &rig_lock_count},
+	{"foreign", rig_foreign_cases, &rig_foreign_count},
+	{"guard-process", rig_guard_process_cases, &rig_guard_process_count},
 };
 #define SUITES (sizeof suites / sizeof *suites)
 
@@ -49,6 +54,8 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "init"))
 		return inside_init();
+	if (argc == 2 && !strcmp(argv[1], "hold-foreign"))
+		return rig_hold_foreign();
 	if (argc > 2 && !strcmp(argv[1], "verb"))
 		return inside_verb(argc - 2, argv + 2);
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -17,7 +17,7 @@
 
 #include "common/cleanup.h"
 #include "common/io.h"
-#include "kernel/kernel.h"
+#include "kernel/internal.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 
@@ -61,6 +61,9 @@ static int probe_load_lsm(void)
 		return id;
 	options.attach_btf_id = (__u32)id;
 	fd = bpf_prog_load(BPF_PROG_TYPE_LSM, "iso_probe", "GPL", body, 2, &options);
+	if (fd == -EPERM && iso_guard_of_another())
+		return 0; /* of an agent that lives: it could be done, and now is refused to others
+			   */
 	if (fd < 0)
 		return fd;
 	close(fd);
@@ -130,6 +133,19 @@ static int probe_userns(void)
 	return strcmp(value, "0\n") ? 0 : -ENOSPC;
 }
 
+/* The iterator that looks through the loaded programs. */
+static int probe_scan(void)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int id;
+
+	if (!btf)
+		return -errno;
+	id = btf__find_by_name_kind(btf, "bpf_iter_bpf_prog", BTF_KIND_FUNC);
+	btf__free(btf);
+	return id < 0 ? id : 0;
+}
+
 static int probe_mount_api(void)
 {
 	int fd = (int)syscall(SYS_open_tree, -EBADF, "", 0);
@@ -185,6 +201,7 @@ static int probe_hook(struct btf *btf, const char *name)
 		{"absent", "do_filp_open"},
 		{"absent", "do_file_open"}, /* its name from 7.0 on */
 		{"read_only", "mnt_want_write"},
+		{"sysctl", "__cgroup_bpf_run_filter_sysctl"}, /* CONFIG_CGROUP_BPF */
 	};
 	char symbol[64];
 	int found;

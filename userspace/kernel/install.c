@@ -28,14 +28,19 @@ static int run(const struct bpf_program *program, void *context, __u32 size)
 	return (int)options.retval;
 }
 
-static int install(struct iso_kernel *k, struct iso_command c)
+int iso_kernel_install(struct iso_kernel *k, struct iso_command *c)
 {
-	return run(k->skeleton->progs.iso_installer, &c, sizeof c);
+	return run(k->skeleton->progs.iso_installer, c, sizeof *c);
 }
 
-static int ask(struct iso_kernel *k, struct iso_inquiry *c)
+int iso_kernel_ask(struct iso_kernel *k, struct iso_inquiry *c)
 {
 	return run(k->skeleton->progs.iso_query, c, sizeof *c);
+}
+
+static int install(struct iso_kernel *k, struct iso_command c)
+{
+	return iso_kernel_install(k, &c);
 }
 
 /*
@@ -117,7 +122,7 @@ int iso_kernel_remove(struct iso_kernel *k, uint64_t sandbox)
 int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sandbox *ret)
 {
 	struct iso_inquiry c = {.op = ISO_ASK_SANDBOX, .sandbox = sandbox};
-	int r = ask(k, &c);
+	int r = iso_kernel_ask(k, &c);
 
 	if (!r)
 		*ret = c.answer;
@@ -127,7 +132,7 @@ int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sa
 int iso_kernel_ask_account(struct iso_kernel *k, uint64_t sandbox, struct iso_account *ret)
 {
 	struct iso_inquiry c = {.op = ISO_ASK_ACCOUNT, .sandbox = sandbox};
-	int r = ask(k, &c);
+	int r = iso_kernel_ask(k, &c);
 
 	if (!r)
 		*ret = c.account;
@@ -140,7 +145,7 @@ int iso_kernel_ask_tally(struct iso_kernel *k, uint64_t sandbox, struct iso_tall
 	struct iso_inquiry c = {.op = ISO_ASK_WINDOW, .sandbox = sandbox};
 
 	for (c.arg = 0; c.arg < ISO_WINDOW / ISO_WINDOW_PART; c.arg++) {
-		int r = ask(k, &c);
+		int r = iso_kernel_ask(k, &c);
 
 		if (r)
 			return r;
@@ -163,7 +168,7 @@ int iso_kernel_ask_rule(struct iso_kernel *k, uint64_t sandbox, int fd, uint32_t
 			uint32_t *ret_rule)
 {
 	struct iso_inquiry c = {.op = ISO_ASK_RULE, .sandbox = sandbox, .fd = fd};
-	int r = ask(k, &c);
+	int r = iso_kernel_ask(k, &c);
 
 	if (r)
 		return r;
@@ -179,7 +184,7 @@ int iso_kernel_ask_name(struct iso_kernel *k, uint64_t sandbox, int parent_fd, c
 				.sandbox = sandbox,
 				.fd = parent_fd,
 				.value = iso_name_hash(name, strlen(name))};
-	int r = ask(k, &c);
+	int r = iso_kernel_ask(k, &c);
 
 	if (!r)
 		*ret_rule = c.rule;
@@ -192,7 +197,7 @@ int iso_kernel_ask_absent(struct iso_kernel *k, uint64_t sandbox, const char *pa
 	struct iso_inquiry c = {.op = ISO_ASK_ABSENT,
 				.sandbox = sandbox,
 				.value = iso_name_hash(path, strlen(path))};
-	int r = ask(k, &c);
+	int r = iso_kernel_ask(k, &c);
 
 	if (!r)
 		*ret_rule = c.rule;
@@ -218,7 +223,7 @@ int iso_kernel_ask_exec(struct iso_kernel *k, uint64_t sandbox, int pid, uint64_
 int iso_kernel_ask_counter(struct iso_kernel *k, uint32_t counter, uint64_t *ret)
 {
 	struct iso_inquiry c = {.op = ISO_ASK_COUNTER, .arg = counter};
-	int r = ask(k, &c);
+	int r = iso_kernel_ask(k, &c);
 
 	if (!r)
 		*ret = c.value;

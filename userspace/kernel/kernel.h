@@ -77,6 +77,43 @@ typedef int (*iso_kernel_event_fn)(void *context, const void *data, size_t size)
 int iso_kernel_ring_fd(const struct iso_kernel *k);
 int iso_kernel_ring_consume(struct iso_kernel *k, iso_kernel_event_fn fn, void *context);
 
+/* ------------------------------------------------------------------------------ the guard */
+
+#define ISO_FOREIGN_PATH  "/etc/isoctl/foreign-programs"
+#define ISO_GUARD_OBJECTS 512
+
+/* A map, program or link of ours. */
+struct iso_guard_object {
+	uint32_t kind; /* ISO_OBJECT_* */
+	uint32_t id;
+	int fd;
+	bool kept;	  /* this process keeps a descriptor of it while locked */
+	uint64_t holders; /* references there may be at the lock */
+	char name[17];	  /* of a link: of its program */
+};
+
+struct iso_guard_status {
+	uint32_t state;	  /* ISO_GUARD_* */
+	uint64_t since;	  /* ns, CLOCK_BOOTTIME */
+	uint64_t refused; /* attempts */
+	const struct iso_guard_object *objects;
+	size_t object_count;
+	const struct iso_found *found; /* programs of others that decide, all of them listed */
+	size_t found_count;
+};
+
+/*
+ * Locks the guard (bpf/guard.bpf.h). Afterwards this process has no descriptor of ours but those it
+ * works with, and nobody comes by another. `listed`: the file of programs of others that may be
+ * there, NULL: ISO_FOREIGN_PATH. -EEXIST: one that is not listed is; -EBUSY: somebody holds an
+ * object of ours; *e names it. On failure the guard is open. Not while another thread reads the
+ * ring.
+ */
+int iso_kernel_lock(struct iso_kernel *k, const char *listed, struct iso_error *e);
+/* -EBUSY while a sandbox lives. */
+int iso_kernel_release(struct iso_kernel *k);
+int iso_kernel_guard(struct iso_kernel *k, struct iso_guard_status *ret);
+
 /* One row of features.def, probed on this host. */
 struct iso_feature {
 	const char *name;     /* stable word */

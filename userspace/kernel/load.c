@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/cleanup.h"
 #include "common/log.h"
@@ -14,6 +15,9 @@
 #include "kernel/kernel.h"
 
 #define DOCTOR "run: isoctl doctor"
+
+#define GUARD_PAUSE_NS 100000000L
+#define GUARD_PAUSES   300 /* 30 s */
 
 /* The verifier's log comes as one text of many lines. */
 static int say(enum libbpf_print_level level, const char *format, va_list args)
@@ -87,6 +91,7 @@ static void choose(struct iso_bpf *skeleton, const struct btf *btf)
 		if (slash && (!strncmp(section, "lsm", 3) || !strncmp(section, "?lsm", 4)))
 			bpf_program__set_autoload(program, has_hook(btf, slash + 1));
 	}
+	bpf_program__set_autoattach(skeleton->progs.iso_scan, false); /* guard.c: for each lock */
 	bpf_program__set_autoload(skeleton->progs.iso_inode_setattr, idmap);
 	bpf_program__set_autoload(skeleton->progs.iso_setattr_61, !idmap);
 	choose_by_name(btf, "do_file_open", skeleton->progs.iso_absent_72,
@@ -153,15 +158,36 @@ static int load(struct iso_kernel *k, struct iso_error *e)
 	r = iso_bpf__attach(k->skeleton);
 	if (r)
 		return iso_error_set(e, r, "kernel", DOCTOR, "cannot attach the BPF programs: %m");
-	return collect_links(k);
+	r = iso_guard_attach(k, e);
+	return r < 0 ? r : collect_links(k);
+}
+
+/*
+ * An agent that died leaves its guard behind, in force as long as an isoinit holds it: it refuses
+ * what decides, ours too. Those sandboxes are ending, as their agent is gone.
+ */
+static int wait_for_guard(struct iso_error *e)
+{
+	const struct timespec pause = {.tv_nsec = GUARD_PAUSE_NS};
+
+	for (int i = 0; iso_guard_of_another(); i++) {
+		if (i == GUARD_PAUSES)
+			return iso_error_set(e, -EBUSY, "guard", "wait, or end what runs in them",
+					     "sandboxes of an agent that died are still ending");
+		nanosleep(&pause, NULL);
+	}
+	return 0;
 }
 
 int iso_kernel_open(struct iso_kernel **ret, struct iso_error *e)
 {
-	const struct iso_feature *missing = first_missing();
+	const struct iso_feature *missing;
 	struct iso_kernel *k;
-	int r;
+	int r = wait_for_guard(e);
 
+	if (r < 0)
+		return r;
+	missing = first_missing();
 	if (missing)
 		return iso_error_set(e, -EOPNOTSUPP, "features", missing->remedy,
 				     "this host lacks %s (%s)", missing->name, missing->sentence);
@@ -190,5 +216,7 @@ void iso_kernel_close(struct iso_kernel *k)
 	ring_buffer__free(k->ring);
 	iso_bpf__destroy(k->skeleton);
 	free(k->link_fds);
+	free(k->objects);
+	free(k->found);
 	free(k);
 }
