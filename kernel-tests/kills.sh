@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# SIGKILL for isoctl, isod and isoinit at several moments: no task goes on, and the next run finds
+# SIGKILL for isoctl, isod and isoinit at several moments, by cgroup.kill: no task goes on, and the next run finds
 # a host that it can use and leaves nothing of the last one.
 
 set -euo pipefail
@@ -59,7 +59,8 @@ clean_after() {
 replaced() {
 	start
 	until_true agent >/dev/null || return 1
-	pkill -KILL -x isod
+	# shellcheck disable=SC2046 # words on purpose
+	killed_by_cgroup $(agent)
 	until_true running || {
 		echo "  no other isod was started"
 		cat "$work/run.err"
@@ -88,7 +89,7 @@ killed() {
 	both) pids="$run $(agent)" ;;
 	esac
 	# shellcheck disable=SC2086 # words on purpose
-	kill -KILL $pids
+	killed_by_cgroup $pids
 	clean_after
 }
 

@@ -37,11 +37,28 @@ answers() {
 	"$isoctl" ps >/dev/null 2>&1
 }
 
+# killed_by_cgroup PID…: no signal of a process reaches isod or isoinit, so they are put into a cgroup
+# that is killed: the kernel does that itself.
+killed_by_cgroup() {
+	local group=/sys/fs/cgroup/iso-kills pid
+	[[ -d $group ]] || mkdir "$group"
+	for pid in "$@"; do
+		echo "$pid" >"$group/cgroup.procs"
+	done
+	echo 1 >"$group/cgroup.kill"
+}
+
+# The agent that iso_agent started, as an operator would end it.
+iso_agent_end() {
+	"$isoctl" guard release || killed_by_cgroup "$iso_agent_pid"
+	wait "$iso_agent_pid" || iso_agent_status=$?
+}
+
 # An isod that stays for all runs of the script: each would load the BPF object anew otherwise.
 iso_agent() {
 	"$bin/isod" >"$work/isod.log" 2>&1 </dev/null &
 	iso_agent_pid=$!
-	trap 'kill "$iso_agent_pid"' EXIT
+	trap iso_agent_end EXIT
 	if until_true answers; then
 		return 0
 	fi

@@ -36,8 +36,9 @@
 #include "manifest/manifest.h"
 #include "policy/policy.h"
 
-struct iso_event; /* bpf/iso_abi.h */
-struct iso_tally; /* bpf/iso_abi.h */
+struct iso_event;  /* bpf/iso_abi.h */
+struct iso_tally;  /* bpf/iso_abi.h */
+struct iso_tamper; /* bpf/iso_abi.h */
 struct iso_stream;
 
 /* ------------------------------------------------------------------------------ records */
@@ -112,7 +113,10 @@ struct iso_record {
 
 	int exit_code, signal; /* ENDED; signal 0: it exited */
 
-	uint32_t bpf_cmd, map_id, prog_id, link_id; /* TAMPER; 0: none */
+	uint32_t bpf_cmd, map_id, prog_id, link_id; /* TAMPER; 0: none. What it was about in words
+						       is its path, the signal is `signal` */
+	uint32_t target_pid;			    /* TAMPER: of the process reached for */
+	char program[64];			    /* TAMPER: file name of who acted */
 
 	char limit[32]; /* LIMIT: "memory", "pids", "wall-time", "log"... */
 	uint64_t max, observed;
@@ -138,6 +142,11 @@ int iso_event_decode(const void *data, size_t size, struct iso_event *out);
 /* The record of a decoded event. boot_offset: CLOCK_REALTIME minus CLOCK_BOOTTIME, ns. */
 void iso_record_from_event(const struct iso_event *event, int64_t boot_offset,
 			   struct iso_record *ret);
+
+/* The same two for attempts at the enforcement itself (struct iso_tamper). */
+int iso_tamper_decode(const void *data, size_t size, struct iso_tamper *out);
+void iso_record_from_tamper(const struct iso_tamper *tamper, int64_t boot_offset,
+			    struct iso_record *ret);
 
 /* Sets a text of a record; one that is too long keeps its end, behind "...". */
 void iso_record_set_text(char out[ISO_RECORD_TEXT], bool *truncated, const char *s, size_t n);
@@ -235,6 +244,9 @@ bool iso_stream_expects(const struct iso_stream *s, const struct iso_record *rec
 int iso_stream_ring(struct iso_stream *s, const void *data, size_t size);
 /* -ENOENT: the sandbox has no run (counted). Never waits; 0 also when it was counted as lost. */
 int iso_stream_kernel_event(struct iso_stream *s, const struct iso_event *event);
+/* The same for an attempt: a record of the run of sandbox ISO_RUN_HOST, wherever it came from. */
+#define ISO_RUN_HOST 0
+int iso_stream_tamper(struct iso_stream *s, const struct iso_tamper *tamper);
 /* The same for a record of userspace's own making. GAP records are refused: -EINVAL. */
 int iso_stream_emit(struct iso_stream *s, const struct iso_record *record);
 

@@ -106,9 +106,14 @@ json_t *iso_ocsf_process_object(const struct iso_run *run, uint64_t exec, uint32
 	char uid[24];
 	json_t *p;
 
-	snprintf(uid, sizeof uid, "%" PRIu64, exec);
-	p = json_pack("{s:s, s:s, s:{s:s, s:s}}", "uid", uid, "sandbox", run->run_id, "container",
-		      "uid", run->run_id, "name", run->task_id);
+	if (run->sandbox == ISO_RUN_HOST) { /* in no sandbox, so without a number in one */
+		snprintf(uid, sizeof uid, "host:%u", pid);
+		p = json_pack("{s:s}", "uid", uid);
+	} else {
+		snprintf(uid, sizeof uid, "%" PRIu64, exec);
+		p = json_pack("{s:s, s:s, s:{s:s, s:s}}", "uid", uid, "sandbox", run->run_id,
+			      "container", "uid", run->run_id, "name", run->task_id);
+	}
 	iso_json_number(p, "pid", pid);
 	if (program && program->start_time)
 		iso_json_number(p, "created_time", program->start_time / 1000000);
@@ -127,6 +132,8 @@ static json_t *actor(const struct iso_run *run, const struct iso_record *r)
 
 	if (r->comm[0])
 		iso_json_put(p, "name", iso_json_text(r->comm, strnlen(r->comm, 16)));
+	if (r->program[0])
+		iso_json_put(p, "file", iso_ocsf_file_object(r->program, false, 0100000));
 	iso_json_number(p, "tid", r->tid);
 	iso_json_number(p, "namespace_pid", r->ns_pid);
 	if (r->ppid)

@@ -178,7 +178,13 @@ int iso_ocsf_finding(json_t *o, json_t *u, const struct iso_run *run, const stru
 	} else {
 		json_t *p = iso_ocsf_process_object(run, r->exec, r->pid);
 
+		if (r->comm[0])
+			iso_json_put(p, "name", iso_json_text(r->comm, strnlen(r->comm, 16)));
 		iso_json_put(o, "evidences", json_pack("[{s:o}]", "process", p));
+		if (r->path[0])
+			iso_json_put(u, "object", iso_json_path(r->path, r->path_truncated));
+		iso_json_number(u, "target_pid", r->target_pid);
+		iso_json_number(u, "signal", (uint64_t)r->signal);
 		iso_json_number(u, "bpf_cmd", r->bpf_cmd);
 		iso_json_number(u, "map_id", r->map_id);
 		iso_json_number(u, "prog_id", r->prog_id);

@@ -373,6 +373,28 @@ int iso_stream_tally(struct iso_stream *s, uint64_t sandbox, const struct iso_ta
 	return run->settled < kernel->account.collapsed;
 }
 
+int iso_stream_tamper(struct iso_stream *s, const struct iso_tamper *tamper)
+{
+	struct iso_run *run = find_run(s, ISO_RUN_HOST);
+	struct iso_record r;
+	uint64_t expired;
+
+	if (!run) {
+		s->counters.unknown_run++;
+		return -ENOENT;
+	}
+	if (!iso_gate_arrive(run, tamper->sequence, now(s, CLOCK_MONOTONIC), &expired)) {
+		s->counters.malformed++;
+		return -EALREADY;
+	}
+	if (expired)
+		lose(s, run, expired, ISO_GAP_KERNEL);
+	iso_record_from_tamper(tamper, (int64_t)(now(s, CLOCK_REALTIME) - now(s, CLOCK_BOOTTIME)),
+			       &r);
+	take(s, run, &r);
+	return 0;
+}
+
 int iso_stream_ring(struct iso_stream *s, const void *data, size_t size)
 {
 	struct iso_event event;

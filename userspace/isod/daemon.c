@@ -18,7 +18,7 @@
 #define CAPTURED_LIMIT 60 /* s, until a launch */
 #define SETTLED_KEEP   60 /* s, for Wait and Inspect */
 
-static struct iso_supervised *run_of(struct iso_daemon *d, uint64_t sandbox)
+struct iso_supervised *iso_daemon_run_of(struct iso_daemon *d, uint64_t sandbox)
 {
 	for (struct iso_supervised *run = d->runs; run; run = run->next)
 		if (run->capture->sandbox == sandbox)
@@ -33,12 +33,14 @@ static int ring_record(void *context, const void *data, size_t size)
 	struct iso_record record;
 	struct iso_supervised *run;
 
+	if (iso_daemon_tampered(d, data, size))
+		return 0;
 	if (iso_event_decode(data, size, &event) < 0) {
 		iso_stream_ring(d->host.events, data, size);
 		return 0;
 	}
 	iso_stream_kernel_event(d->host.events, &event);
-	run = run_of(d, event.sandbox);
+	run = iso_daemon_run_of(d, event.sandbox);
 	if (!run)
 		return 0;
 	iso_record_from_event(&event, 0, &record);
@@ -61,7 +63,7 @@ static bool live(const struct iso_supervised *run)
 	return run->life.state != ISO_STATE_RUN_SETTLED;
 }
 
-static bool any_live(const struct iso_daemon *d)
+bool iso_daemon_any_live(const struct iso_daemon *d)
 {
 	for (const struct iso_supervised *run = d->runs; run; run = run->next)
 		if (live(run))
@@ -183,7 +185,9 @@ static int watch_signals(struct iso_daemon *d)
 static int round_ms(struct iso_daemon *d)
 {
 	int due = d->host.events ? iso_stream_tick(d->host.events) : -1;
-	int ms = any_live(d) ? BUSY_ROUND_MS : any_connection(d) || d->runs ? QUIET_ROUND_MS : -1;
+	int ms = iso_daemon_any_live(d)		? BUSY_ROUND_MS
+		 : any_connection(d) || d->runs ? QUIET_ROUND_MS
+						: -1;
 
 	if (due >= 0 && (ms < 0 || due < ms))
 		ms = due;
@@ -193,7 +197,7 @@ static int round_ms(struct iso_daemon *d)
 /* A private isod serves whoever joined it to the end, then leaves. */
 static bool over(const struct iso_daemon *d)
 {
-	return (d->ending || (d->leaving && !any_connection(d))) && !any_live(d) &&
+	return (d->ending || (d->leaving && !any_connection(d))) && !iso_daemon_any_live(d) &&
 	       d->workers.busy == 0;
 }
 
@@ -221,6 +225,7 @@ void iso_daemon_free(struct iso_daemon *d)
 		iso_supervise_free(run);
 	}
 	stop_listening(d);
+	iso_daemon_guard_end(d);
 	if (d->host.kernel)
 		iso_kernel_close(d->host.kernel);
 	if (d->host.events)

@@ -88,7 +88,9 @@ struct iso_daemon {
 	struct utsname uname;
 	char machine_id[33];
 	int lock_fd;
-	char socket_path[108]; /* unlinked at the end; empty: not ours */
+	struct iso_source ring; /* wakes the loop for attempts at the enforcement */
+	bool host_run;		/* the stream has a run for them */
+	char socket_path[108];	/* unlinked at the end; empty: not ours */
 };
 
 /* setup.c */
@@ -97,6 +99,15 @@ int iso_daemon_prepare(struct iso_daemon *d, const struct iso_daemon_options *o,
 int iso_daemon_listen(struct iso_daemon *d, int fd);
 /* Binds `path` when nobody answers there. -EADDRINUSE: somebody does. */
 int iso_daemon_bind(struct iso_daemon *d, const char *path, struct iso_error *e);
+
+/* guard.c: locks it and listens to what it refuses; then its methods. */
+int iso_daemon_guard(struct iso_daemon *d, struct iso_error *e);
+/* A record of the ring; false: it is not the guard's. */
+bool iso_daemon_tampered(struct iso_daemon *d, const void *data, size_t size);
+/* Ends the run of what happened outside of sandboxes. */
+void iso_daemon_guard_end(struct iso_daemon *d);
+void iso_guard_method(struct iso_connection *c, json_t *parameters, struct iso_fds *fds);
+void iso_release_method(struct iso_connection *c, json_t *parameters, struct iso_fds *fds);
 
 /* isoinit.c: copies the isoinit beside this program into a sealed memfd. */
 int iso_isoinit_open(int *ret, struct iso_error *e);
@@ -133,6 +144,8 @@ json_t *iso_features_json(void);
 void iso_daemon_changed(void *context, struct iso_supervised *run);
 
 /* daemon.c */
+struct iso_supervised *iso_daemon_run_of(struct iso_daemon *d, uint64_t sandbox);
+bool iso_daemon_any_live(const struct iso_daemon *d);
 void iso_daemon_drain(void *context);
 /* Serves until it is told to end and nothing is left to end. 0 or a negative errno. */
 int iso_daemon_serve(struct iso_daemon *d);

@@ -412,6 +412,8 @@ static const struct {
 	{ISO_AGENT, "List", list_method, false},
 	{ISO_AGENT, "Inspect", inspect_method, false},
 	{ISO_AGENT, "Features", features_method, false},
+	{ISO_AGENT, "Guard", iso_guard_method, false},
+	{ISO_AGENT, "Release", iso_release_method, false},
 };
 
 iso_method_fn iso_method_find(const char *interface, const char *name, bool *ret_takes_fds)

@@ -119,6 +119,11 @@ static int open_kernel(struct iso_daemon *d, const struct iso_daemon_options *o)
 		return r;
 	}
 	r = iso_kernel_open(&d->host.kernel, &e);
+	if (r == 0) {
+		r = iso_daemon_guard(d, &e);
+		if (r < 0)
+			iso_kernel_close(d->host.kernel);
+	}
 	if (r < 0) {
 		d->host.kernel = NULL;
 		iso_failure_wrap(&d->refusal, r == -EBUSY ? ISO_CLASS_BUSY : ISO_CLASS_HOST, &e);

@@ -39,6 +39,54 @@ void iso_kernel_close(struct iso_kernel *k)
 	(void)k;
 }
 
+int iso_kernel_lock(struct iso_kernel *k, const char *listed, struct iso_error *e)
+{
+	(void)k;
+	(void)listed;
+	if (getenv("FAKE_NOT_LOCKED"))
+		return iso_error_set(e, -EEXIST, "guard", "list it",
+				     "the BPF program 7, foreign, of uid 0, is not listed");
+	return 0;
+}
+
+int iso_kernel_release(struct iso_kernel *k)
+{
+	(void)k;
+	return 0;
+}
+
+static const struct iso_guard_object fake_objects[] = {
+	{.kind = ISO_OBJECT_MAP, .id = 17, .name = "iso_rules"},
+	{.kind = ISO_OBJECT_LINK, .id = 18, .name = "iso_bpf"},
+};
+static const struct iso_found fake_found = {
+	.id = 7, .uid = 0, .tag = {0xab, 0xcd}, .name = "sixteen_letters_"};
+
+int iso_kernel_guard(struct iso_kernel *k, struct iso_guard_status *ret)
+{
+	(void)k;
+	*ret = (struct iso_guard_status){
+		.state = ISO_GUARD_LOCKED,
+		.refused = 3,
+		.objects = fake_objects,
+		.object_count = 2,
+		.found = &fake_found,
+		.found_count = 1,
+	};
+	return 0;
+}
+
+/* Never readable: what the ring would say is consumed in every round. */
+int iso_kernel_ring_fd(const struct iso_kernel *k)
+{
+	static int pipes[2] = {-1, -1};
+
+	(void)k;
+	if (pipes[0] < 0 && pipe2(pipes, O_CLOEXEC) < 0)
+		return -1;
+	return pipes[0];
+}
+
 int iso_kernel_ask_account(struct iso_kernel *k, uint64_t sandbox, struct iso_account *ret)
 {
 	(void)k;

@@ -349,6 +349,9 @@ static void calls_are_held_to_the_interface(void **state)
 		 "org.varlink.service.InterfaceNotFound"},
 		{"{\"method\":\"io.isoctl.Agent.List\",\"parameters\":{}}", ""},
 		{"{\"method\":\"io.isoctl.Agent.Features\"}", ""},
+		{"{\"method\":\"io.isoctl.Agent.Guard\"}", ""},
+		{"{\"method\":\"io.isoctl.Agent.Guard\",\"parameters\":{\"all\":true}}",
+		 "org.varlink.service.InvalidParameter"},
 		{"{\"method\":\"io.isoctl.Agent.Nothing\"}", "org.varlink.service.MethodNotFound"},
 		{"{\"method\":\"io.other.Agent.List\"}", "org.varlink.service.InterfaceNotFound"},
 		{"{\"method\":\"List\"}", "org.varlink.service.InterfaceNotFound"},
@@ -482,6 +485,9 @@ static int outsider(const char *run)
 	if (strcmp(ask(fd, "{\"method\":\"io.isoctl.Agent.List\"}"),
 		   "io.isoctl.Agent.NotPermitted") != 0)
 		return 2;
+	if (strcmp(ask(fd, "{\"method\":\"io.isoctl.Agent.Release\"}"),
+		   "io.isoctl.Agent.NotPermitted") != 0)
+		return 3;
 	return strcmp(ask(fd, "{\"method\":\"io.isoctl.Agent.Features\"}"),
 		      "io.isoctl.Agent.NotPermitted") != 0;
 }
