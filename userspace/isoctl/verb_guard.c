@@ -89,7 +89,7 @@ int verb_guard_status(int argc, char **argv)
 {
 	const char *socket = NULL;
 	bool json = false, locked;
-	json_t *reply, *guard;
+	json_t *reply = NULL, *guard;
 	int r = options(argc, argv, "guard status", &json, &socket);
 
 	if (r)
@@ -109,7 +109,7 @@ int verb_guard_status(int argc, char **argv)
 int verb_guard_release(int argc, char **argv)
 {
 	const char *socket = NULL;
-	json_t *reply;
+	json_t *reply = NULL;
 	int r = options(argc, argv, "guard release", NULL, &socket);
 
 	if (r)
