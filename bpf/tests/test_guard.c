@@ -173,14 +173,18 @@ static void descriptors_are_not_received(void)
 {
 	int map = bpf_map__fd(rig_kernel->skeleton->maps.iso_ring);
 	int program = bpf_program__fd(rig_kernel->skeleton->progs.iso_query);
-	int other = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int other = open("/dev/null", O_RDWR | O_CLOEXEC), link = -1;
 
+	REQUIRE(begin(), "not locked");
+	for (size_t i = 0; i < status.object_count; i++)
+		if (status.objects[i].kind == ISO_OBJECT_LINK)
+			link = status.objects[i].fd;
 	for (int locked = 0; locked < 2; locked++) {
 		if (locked)
 			REQUIRE(guard_lock(), "not locked");
 		sent("map", map, ISO_OBJECT_MAP, locked);
 		sent("program", program, ISO_OBJECT_PROGRAM, locked);
-		sent("link", rig_kernel->link_fds[0], ISO_OBJECT_LINK, locked);
+		sent("link", link, ISO_OBJECT_LINK, locked);
 		sent("other", other, 0, locked);
 	}
 	/* the agent gets its own back */
@@ -227,10 +231,14 @@ static void links_cannot_be_detached(void)
 {
 	int at_cgroups = 0;
 
-	for (size_t i = 0; i < rig_kernel->link_count; i++) {
+	REQUIRE(begin(), "not locked");
+	for (size_t i = 0; i < status.object_count; i++) {
 		struct bpf_link_info info = {};
-		int fd = rig_kernel->link_fds[i];
+		int fd = status.objects[i].fd;
 		__u32 size = sizeof info;
+
+		if (status.objects[i].kind != ISO_OBJECT_LINK)
+			continue;
 
 		REQUIRE(!bpf_obj_get_info_by_fd(fd, &info, &size), "no information");
 		if (info.type == BPF_LINK_TYPE_CGROUP) {

@@ -164,14 +164,19 @@ static int list_programs(struct iso_kernel *k)
 
 static int list_links(struct iso_kernel *k)
 {
-	for (size_t i = 0; i < k->link_count; i++) {
+	struct bpf_link **links = (struct bpf_link **)(void *)&k->skeleton->links;
+
+	for (size_t i = 0; i < sizeof k->skeleton->links / sizeof *links; i++) {
 		struct iso_guard_object *o;
 		struct bpf_link_info info;
-		int r = link_info(k->link_fds[i], &info);
+		int r;
 
+		if (!links[i])
+			continue;
+		r = link_info(bpf_link__fd(links[i]), &info);
 		if (r < 0)
 			return r;
-		o = add(k, ISO_OBJECT_LINK, k->link_fds[i], info.id, "");
+		o = add(k, ISO_OBJECT_LINK, bpf_link__fd(links[i]), info.id, "");
 		if (!o)
 			return -E2BIG;
 		o->kept = true;
