@@ -108,6 +108,52 @@ static void links_by_id(void)
 	by_id("links", ISO_OBJECT_LINK, BPF_LINK_GET_FD_BY_ID, 0);
 }
 
+/* ---------------------------------------------------------------------------- by path */
+
+#define PINS RIG_TREE "/bpf"
+
+static void get_map_by_path(void)
+{
+	LIBBPF_OPTS(bpf_obj_get_opts, o, .file_flags = BPF_F_RDONLY);
+
+	guard_answer(bpf_obj_get(PINS "/map"));
+	guard_answer(bpf_obj_get_opts(PINS "/map", &o));
+}
+
+static void get_program_by_path(void)
+{
+	guard_answer(bpf_obj_get(PINS "/program"));
+}
+
+/* Nothing of ours is pinned, and who pins it before keeps the lock from closing: the agent does. */
+static void by_path(void)
+{
+	REQUIRE(rig_tree() && rig_directory(PINS) && !mount("bpf", PINS, "bpf", 0, NULL),
+		"no file system for pins: %s", strerror(errno));
+	for (int locked = 0; locked < 2; locked++) {
+		if (locked)
+			REQUIRE(guard_lock(), "not locked");
+		REQUIRE(!bpf_obj_pin(bpf_map__fd(rig_kernel->skeleton->maps.iso_ring),
+				     PINS "/map") &&
+				!bpf_obj_pin(bpf_program__fd(rig_kernel->skeleton->progs.iso_query),
+					     PINS "/program"),
+			"not pinned: %s", strerror(errno));
+		guard_read();
+		CHECK(guard_outside(get_map_by_path) && guard_all("map", 2, locked ? EPERM : 0),
+		      "map: %s", locked ? "locked" : "open");
+		guard_told("map", locked ? 2 : 0, ISO_HOOK_bpf_map, ISO_OBJECT_MAP);
+		CHECK(!locked || !strcmp(guard_tampers[0].name, "iso_ring"), "name %s",
+		      guard_tampers[0].name);
+		CHECK(guard_outside(get_program_by_path) &&
+			      guard_all("program", 1, locked ? EPERM : 0),
+		      "program: %s", locked ? "locked" : "open");
+		guard_told("program", (size_t)locked, ISO_HOOK_bpf_prog, ISO_OBJECT_PROGRAM);
+		CHECK(!unlink(PINS "/map") && !unlink(PINS "/program"), "pins stay");
+	}
+	guard_release();
+	umount2(PINS, MNT_DETACH);
+}
+
 /* ---------------------------------------------------------------------------- descriptors */
 
 static int pair[2];
@@ -362,6 +408,7 @@ const struct iso_case rig_guard_cases[] = {
 	{"maps-by-id", maps_by_id},
 	{"programs-by-id", programs_by_id},
 	{"links-by-id", links_by_id},
+	{"by-path", by_path},
 	{"descriptors-are-not-received", descriptors_are_not_received},
 	{"kept-descriptors-are-of-no-use", kept_descriptors_are_of_no_use},
 	{"links-cannot-be-detached", links_cannot_be_detached},
