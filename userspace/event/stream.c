@@ -331,26 +331,39 @@ int iso_stream_emit(struct iso_stream *s, const struct iso_record *record)
 	return 0;
 }
 
-int iso_stream_kernel_event(struct iso_stream *s, const struct iso_event *event)
+static int64_t boot_offset(const struct iso_stream *s)
 {
-	struct iso_run *run = find_run(s, event->sandbox);
-	struct iso_record r, owed;
-	uint64_t expired;
-	int64_t offset;
+	return (int64_t)(now(s, CLOCK_REALTIME) - now(s, CLOCK_BOOTTIME));
+}
 
-	if (!run) {
+/* The run of a record that the kernel side numbered; 0: it has no number, and none is awaited. */
+static int arrive(struct iso_stream *s, uint64_t sandbox, uint64_t sequence, struct iso_run **ret)
+{
+	uint64_t expired = 0;
+
+	*ret = find_run(s, sandbox);
+	if (!*ret) {
 		s->counters.unknown_run++;
 		return -ENOENT;
 	}
-	if (event->sequence &&
-	    !iso_gate_arrive(run, event->sequence, now(s, CLOCK_MONOTONIC), &expired)) {
+	if (sequence && !iso_gate_arrive(*ret, sequence, now(s, CLOCK_MONOTONIC), &expired)) {
 		s->counters.malformed++;
 		return -EALREADY;
 	}
-	if (event->sequence && expired)
-		lose(s, run, expired, ISO_GAP_KERNEL);
-	offset = (int64_t)(now(s, CLOCK_REALTIME) - now(s, CLOCK_BOOTTIME));
-	iso_record_from_event(event, offset, &r);
+	if (expired)
+		lose(s, *ret, expired, ISO_GAP_KERNEL);
+	return 0;
+}
+
+int iso_stream_kernel_event(struct iso_stream *s, const struct iso_event *event)
+{
+	struct iso_record r, owed;
+	struct iso_run *run;
+	int error = arrive(s, event->sandbox, event->sequence, &run);
+
+	if (error < 0)
+		return error;
+	iso_record_from_event(event, boot_offset(s), &r);
 	if (r.kind == ISO_RECORD_STARTED && !iso_run_program(run, r.exec)) {
 		struct iso_program p = {
 			.exec = r.exec, .start_time = r.time, .path = r.path, .pid = r.pid};
@@ -375,22 +388,13 @@ int iso_stream_tally(struct iso_stream *s, uint64_t sandbox, const struct iso_ta
 
 int iso_stream_tamper(struct iso_stream *s, const struct iso_tamper *tamper)
 {
-	struct iso_run *run = find_run(s, ISO_RUN_HOST);
 	struct iso_record r;
-	uint64_t expired;
+	struct iso_run *run;
+	int error = arrive(s, ISO_RUN_HOST, tamper->sequence, &run);
 
-	if (!run) {
-		s->counters.unknown_run++;
-		return -ENOENT;
-	}
-	if (!iso_gate_arrive(run, tamper->sequence, now(s, CLOCK_MONOTONIC), &expired)) {
-		s->counters.malformed++;
-		return -EALREADY;
-	}
-	if (expired)
-		lose(s, run, expired, ISO_GAP_KERNEL);
-	iso_record_from_tamper(tamper, (int64_t)(now(s, CLOCK_REALTIME) - now(s, CLOCK_BOOTTIME)),
-			       &r);
+	if (error < 0)
+		return error;
+	iso_record_from_tamper(tamper, boot_offset(s), &r);
 	take(s, run, &r);
 	return 0;
 }
