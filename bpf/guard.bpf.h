@@ -369,8 +369,6 @@ static __always_inline int iso_guard_process(__u32 hook, struct task_struct *tar
 
 /* ---------------------------------------------------------------------------- trampolines */
 
-static const char iso_trampolines[] = "kernel/ftrace_enabled";
-
 /* 1 allows, 0 refuses with EPERM. On the root cgroup, so everybody's writes come here. */
 SEC("cgroup/sysctl")
 int iso_sysctl(struct bpf_sysctl *context)
@@ -378,6 +376,9 @@ int iso_sysctl(struct bpf_sysctl *context)
 	struct iso_attempt a = {.hook = ISO_HOOK_sysctl,
 				.reason = ISO_REASON_TRAMPOLINES,
 				.object = ISO_OBJECT_SYSCTL};
+	/* on the stack: two constants of the object's own make a BTF that libbpf 1.1 does not mend
+	 */
+	const char trampolines[] = "kernel/ftrace_enabled";
 	char name[32] = {};
 
 	if (!context->write || !iso_guard_on())
@@ -385,8 +386,8 @@ int iso_sysctl(struct bpf_sysctl *context)
 	/* a name that does not fit is another one */
 	if (bpf_sysctl_get_name((void *)context, name, sizeof name, 0) < 0)
 		return 1;
-	for (unsigned i = 0; i < sizeof iso_trampolines; i++)
-		if (name[i] != iso_trampolines[i])
+	for (unsigned i = 0; i < sizeof trampolines; i++)
+		if (name[i] != trampolines[i])
 			return 1;
 	iso_say_tamper(&a);
 	return 0;
