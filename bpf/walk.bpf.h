@@ -74,6 +74,23 @@ static __always_inline void iso_walk_found(struct iso_walk *w, const struct iso_
 	w->end = ISO_WALK_RULE;
 }
 
+/*
+ * The same for the unrolled walk: rule << 32 | its rights, with ISO_RULED; 0: none. `asked` is the
+ * sandbox and, as object, the inode's address. Global for the verifier's sake (event.bpf.h): each
+ * level of the walk would go through it.
+ */
+#define ISO_RULED (1u << 31)
+
+__noinline __u64 iso_rule_at(struct iso_rule_key *asked)
+{
+	struct iso_rule *rule;
+
+	if (!asked)
+		return 0;
+	rule = iso_rule_of(asked->sandbox, asked->object);
+	return rule ? (__u64)rule->rule << 32 | rule->rights | ISO_RULED : 0;
+}
+
 /* What lies above the topmost dentry: a tree without rule, or no tree at all. */
 static __always_inline __u32 iso_walk_top(struct dentry *dentry, struct mount *mount)
 {
@@ -163,15 +180,19 @@ static __always_inline void iso_walk_up(struct iso_walk *w, struct dentry *dentr
 					struct dentry *root)
 {
 	struct iso_marks *marks = iso_all_marks();
-	struct iso_rule *rule;
+	struct iso_rule_key asked = {.sandbox = w->sandbox};
 	struct dentry *parent;
+	__u64 rule;
 
 	w->magic = dentry->d_sb->s_magic;
 	for (int i = 0; marks && i < ISO_WALK_DIRECT; i++) {
 		if (*iso_mark_of(marks, (__u64)dentry->d_inode)) {
-			rule = iso_rule_of(w->sandbox, (__u64)dentry->d_inode);
+			asked.object = (__u64)dentry->d_inode;
+			rule = iso_rule_at(&asked);
 			if (rule) {
-				iso_walk_found(w, rule);
+				w->rights = rule & ISO_RIGHTS_ALL;
+				w->rule = rule >> 32;
+				w->end = ISO_WALK_RULE;
 				return;
 			}
 		}
