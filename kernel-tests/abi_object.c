@@ -278,6 +278,26 @@ static void rows_have_programs(void)
 /* ---------------------------------------------------------------------------- maps */
 
 /* No .bss and no .data (a kept mapping stays writable), no name that the kernel would cut. */
+/*
+ * Clang leaves a variable's offset in its section to whoever loads the object, and libbpf 1.1 sets
+ * it only where linkage is external: of two static ones in .rodata the kernel refuses the types.
+ */
+static void one_constant_is_static(void)
+{
+	int section = btf__find_by_name_kind(object_btf, ".rodata", BTF_KIND_DATASEC);
+	const struct btf_type *t = btf__type_by_id(object_btf, (__u32)section), *variable;
+	const struct btf_var_secinfo *in;
+	unsigned n = 0;
+
+	REQUIRE(section > 0 && t, "the object has no .rodata");
+	in = btf_var_secinfos(t);
+	for (int i = 0; i < btf_vlen(t); i++) {
+		variable = btf__type_by_id(object_btf, in[i].type);
+		n += !variable || btf_var(variable)->linkage == BTF_VAR_STATIC;
+	}
+	CHECK(n <= 1, "%u static constants, which the kernel refuses", n);
+}
+
 static void maps_keep_to_the_rules(void)
 {
 	struct bpf_map *map;
@@ -303,6 +323,7 @@ static const struct iso_case cases[] = {
 	{"abi-reason-rows", reason_rows_are_unique},
 	{"abi-programs-have-rows", programs_have_rows},
 	{"abi-rows-have-programs", rows_have_programs},
+	{"abi-constants", one_constant_is_static},
 	{"abi-maps", maps_keep_to_the_rules},
 };
 
