@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/log.h"
+#include "common/text.h"
 #include "isod/daemon.h"
 #include "iso_abi.h"
 #include "kernel/kernel.h"
@@ -62,14 +63,16 @@ bool iso_daemon_tampered(struct iso_daemon *d, const void *data, size_t size)
 	struct iso_supervised *run;
 	struct iso_record record;
 	struct iso_tamper t;
+	char exe[256], what[256];
 
 	if (iso_tamper_decode(data, size, &t) < 0)
 		return false;
 	begin_host_run(d);
 	iso_stream_tamper(d->host.events, &t);
 	iso_record_from_tamper(&t, 0, &record);
-	iso_log_warning("refused: process %u (%s) reached for the enforcement: %s", t.pid, t.exe,
-			record.path);
+	iso_log_warning("refused: process %u (%s) reached for the enforcement: %s", t.pid,
+			iso_text_escape(t.exe, strlen(t.exe), exe, sizeof exe),
+			iso_text_escape(record.path, strlen(record.path), what, sizeof what));
 	run = t.sandbox ? iso_daemon_run_of(d, t.sandbox) : NULL;
 	if (run)
 		iso_supervise_violation(run, &record);
