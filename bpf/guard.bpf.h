@@ -3,9 +3,10 @@
  * The reverse guard: what nobody may do to the enforcement itself, host root included, while it is
  * closing or locked. lock.bpf.h says how it gets there.
  *
- * bpf                  a descriptor by id of an object of ours; loading LSM, EXT and fmod_ret
- *                      programs, attaching LSM and fmod_ret ones. By the attribute alone, which is
- *                      the kernel's copy: what a descriptor number means can change meanwhile.
+ * bpf                  a descriptor by id of an object of ours; loading LSM, EXT, fmod_ret and
+ *                      cgroup/sysctl programs, attaching such but EXT; detaching links by command.
+ *                      By the attribute alone, which is the kernel's copy: what a descriptor number
+ *                      means can change meanwhile.
  * bpf_map, bpf_prog    every new descriptor (by id, by path, read-only too) to an object of ours,
  *                      judged by the object; to a program that decides and was still being loaded
  *                      when the scan went by, or that has got hold of a map of ours
@@ -78,14 +79,13 @@ struct iso_attempt {
 /* Takes a token of the guard's own bucket: a flood on the host takes none of a sandbox's. */
 static __always_inline bool iso_tamper_allowed(struct iso_guard *guard, __u64 now)
 {
-	if (now - guard->bucket_time > ISO_NSEC_PER_SEC) {
+	/* several processors at once: signed, as another's time may be later and the bucket below 0
+	 */
+	if ((__s64)(now - guard->bucket_time) > (__s64)ISO_NSEC_PER_SEC) {
 		guard->bucket_time = now;
 		guard->bucket = ISO_TAMPER_RATE;
 	}
-	if (!guard->bucket)
-		return false;
-	guard->bucket--;
-	return true;
+	return (__s64)__sync_fetch_and_add(&guard->bucket, -1) > 0;
 }
 
 static __always_inline void iso_tamper_actor(struct iso_tamper *t)
@@ -153,11 +153,21 @@ static __always_inline int iso_guard_refuse(struct iso_attempt *a)
 
 /* ---------------------------------------------------------------------------- objects */
 
-/* Programs that can change what a hook or another program of ours answers. */
+/*
+ * Programs that can change what a hook or another program of ours answers. A later cgroup/sysctl
+ * program takes back the refusal of an earlier one (bpf_set_retval).
+ */
 static __always_inline bool iso_decides(__u32 type, __u32 attach)
 {
 	return type == BPF_PROG_TYPE_LSM || type == BPF_PROG_TYPE_EXT ||
+	       type == BPF_PROG_TYPE_CGROUP_SYSCTL ||
 	       (type == BPF_PROG_TYPE_TRACING && attach == BPF_MODIFY_RETURN);
+}
+
+static __always_inline bool iso_attach_decides(__u32 attach)
+{
+	return attach == BPF_MODIFY_RETURN || attach == BPF_LSM_MAC || attach == BPF_LSM_CGROUP ||
+	       attach == BPF_CGROUP_SYSCTL;
 }
 
 static __always_inline __u32 iso_attr_word(const void *attr, __u32 at)
@@ -190,11 +200,13 @@ static __noinline __u32 iso_guard_asked(int cmd, const void *attr, __u32 *ret_id
 		attach = iso_attr_word(attr, ISO_ATTR_PROG_ATTACH);
 		return iso_decides(first, attach) ? ISO_OBJECT_FOREIGN : 0;
 	case BPF_LINK_CREATE:
+	case BPF_PROG_ATTACH: /* the attach type is at the same place */
 		attach = iso_attr_word(attr, ISO_ATTR_LINK_ATTACH);
-		return attach == BPF_MODIFY_RETURN || attach == BPF_LSM_MAC ||
-				       attach == BPF_LSM_CGROUP
-			       ? ISO_OBJECT_FOREIGN
-			       : 0;
+		return iso_attach_decides(attach) ? ISO_OBJECT_FOREIGN : 0;
+	case BPF_LINK_DETACH:
+		/* of whatever link, for which one the number means is not known here; whoever holds
+		 * one of his own ends it by closing */
+		return ISO_OBJECT_LINK;
 	case BPF_RAW_TRACEPOINT_OPEN:
 		/* without a name, and without saying what: refused where it could be one that
 		 * decides */
@@ -341,16 +353,25 @@ static __always_inline int iso_guard_file(__u32 hook, struct file *file)
 
 /* ---------------------------------------------------------------------------- processes */
 
-/* isod, isoinit, and what becomes isoinit. */
-static __always_inline bool iso_is_guarded(struct task_struct *task)
+/*
+ * isod, isoinit, and what becomes isoinit; to be traced also what isoinit has forked, which shares
+ * its descriptors, and the host's init, which is excepted below. isod by its number too: on 6.1 a
+ * label cannot be asked for at every moment.
+ */
+static __always_inline bool iso_is_guarded(struct task_struct *task, bool traced)
 {
+	struct iso_globals *g = iso_globals();
 	struct iso_label *label;
 
+	if ((g && g->agents && (__u32)task->tgid == g->agent_tgid) ||
+	    (traced && task->tgid == ISO_HOST_INIT))
+		return true;
 	if (!task->bpf_storage)
 		return false;
 	label = iso_label_of(task);
-	return label && (label->role == ISO_ROLE_AGENT || label->role == ISO_ROLE_INIT ||
-			 label->role == ISO_ROLE_BUILD);
+	return label &&
+	       (label->role == ISO_ROLE_AGENT || label->role == ISO_ROLE_INIT ||
+		label->role == ISO_ROLE_BUILD || (traced && label->role == ISO_ROLE_LAUNCH));
 }
 
 static __always_inline int iso_guard_process(__u32 hook, struct task_struct *target, __u32 command)
@@ -360,7 +381,11 @@ static __always_inline int iso_guard_process(__u32 hook, struct task_struct *tar
 				.object = ISO_OBJECT_PROCESS,
 				.command = command};
 
-	if (!iso_is_guarded(target) || !iso_guard_on() || iso_is_host_init() || iso_is_agent())
+	bool traced = hook == ISO_HOOK_ptrace_access_check;
+
+	/* init ends services, and traces nobody */
+	if (!iso_guard_on() || !iso_is_guarded(target, traced) || iso_is_agent() ||
+	    (!traced && iso_is_host_init()))
 		return 0;
 	a.id = target->tgid;
 	a.name = (__u64)target + bpf_core_field_offset(struct task_struct, comm);

@@ -45,6 +45,21 @@ int BPF_PROG(attack_lsm)
 	return 0;
 }
 
+/* Refuses every write of a sysctl, as a guard would. */
+SEC("?cgroup/sysctl")
+int attack_refuse(struct bpf_sysctl *context)
+{
+	return !context->write;
+}
+
+/* Later at the same cgroup: the refusal is taken back. */
+SEC("?cgroup/sysctl")
+int attack_sysctl(struct bpf_sysctl *context)
+{
+	bpf_set_retval(0);
+	return 1;
+}
+
 /* Changes nothing: observers are left alone. */
 SEC("?fexit/security_bpf_map")
 int BPF_PROG(attack_observe)

@@ -360,10 +360,11 @@ int inside_verb(int argc, char **argv)
 
 /* ---------------------------------------------------------------------- the launcher */
 
-static void start(char *text, const char *self)
+/* waits: the child tells its pid, and executes at the sign. */
+static void start(char *text, const char *self, bool waits)
 {
 	char program[] = "iso-kernel-test", verb[] = "verb";
-	char *argv[WORDS + 3] = {program, verb}, *environment[] = {NULL}, *save;
+	char *argv[WORDS + 3] = {program, verb}, *environment[] = {NULL}, *save, sign;
 	int argc = 2;
 
 	for (char *word = strtok_r(text, " ", &save); word && argc < WORDS;
@@ -371,6 +372,11 @@ static void start(char *text, const char *self)
 		argv[argc++] = word;
 	if (fork())
 		return;
+	if (waits) {
+		answer(getpid());
+		if (read(SIGN, &sign, 1) != 1)
+			_exit(124);
+	}
 	execve(self, argv, environment);
 	answer(errno);
 	_exit(124);
@@ -408,8 +414,10 @@ int inside_init(void)
 			signal(SIGCHLD, SIG_DFL);
 			answer(perform(argc, argv));
 			signal(SIGCHLD, SIG_IGN);
+		} else if (!strncmp(text, "forked ", 7)) {
+			start(text + 7, self, true);
 		} else {
-			start(text, self);
+			start(text, self, false);
 		}
 	}
 	return 0;

@@ -134,9 +134,10 @@ static void a_read_only_descriptor_writes(void)
 
 static void load_all(void)
 {
-	static const char *const names[] = {"attack_guard", "attack_skip", "attack_lsm"};
+	static const char *const names[] = {"attack_guard", "attack_skip", "attack_lsm",
+					    "attack_sysctl"};
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		struct attack_bpf *a = load(names[i], -1);
 
 		guard_answer(a ? 0 : -1);
@@ -157,15 +158,70 @@ static void load_observer(void)
 static void deciding_programs_are_not_loaded(void)
 {
 	guard_read();
-	CHECK(guard_outside(load_all) && guard_all("deciding", 3, 0), "open");
+	CHECK(guard_outside(load_all) && guard_all("deciding", 4, 0), "open");
 	REQUIRE(guard_lock(), "not locked");
-	CHECK(guard_outside(load_all) && guard_all("deciding", 3, EPERM), "locked");
-	CHECK(guard_read() >= 3 && guard_tampers[0].object == ISO_OBJECT_FOREIGN &&
+	CHECK(guard_outside(load_all) && guard_all("deciding", 4, EPERM), "locked");
+	CHECK(guard_read() >= 4 && guard_tampers[0].object == ISO_OBJECT_FOREIGN &&
 		      guard_tampers[0].reason == ISO_REASON_FOREIGN &&
 		      guard_tampers[0].command == BPF_PROG_LOAD,
 	      "object %u reason %u command %u", guard_tampers[0].object, guard_tampers[0].reason,
 	      guard_tampers[0].command);
 	CHECK(guard_outside(load_observer) && guard_all("observer", 1, 0), "an observer");
+	guard_release();
+}
+
+/* ---------------------------------------------------------------------------- sysctl */
+
+#define DOMAIN "/proc/sys/kernel/domainname"
+
+static int write_domain(void)
+{
+	int fd = open(DOMAIN, O_WRONLY | O_CLOEXEC), error;
+
+	error = write(fd, "(none)\n", 7) == 7 ? 0 : errno;
+	close(fd);
+	return error;
+}
+
+/* Neither descriptor is one: open, the kernel says so. What is refused is the kind. */
+static void attach_sysctl(void)
+{
+	guard_answer(bpf_prog_attach(-1, -1, BPF_CGROUP_SYSCTL, BPF_F_ALLOW_MULTI));
+	guard_answer(bpf_link_create(-1, -1, BPF_CGROUP_SYSCTL, NULL));
+}
+
+static void attach_device(void)
+{
+	guard_answer(bpf_prog_attach(-1, -1, BPF_CGROUP_DEVICE, BPF_F_ALLOW_MULTI));
+	guard_answer(bpf_link_create(-1, -1, BPF_CGROUP_DEVICE, NULL));
+}
+
+/* Two programs at the root cgroup: what the first refuses the second takes back. */
+static void a_later_program_takes_back(void)
+{
+	int root = open("/sys/fs/cgroup", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct attack_bpf *first = load("attack_refuse", -1), *second = load("attack_sysctl", -1);
+	struct bpf_link *refuses, *takes_back;
+
+	REQUIRE(first && second && root >= 0, "not loaded: %s", strerror(errno));
+	CHECK_EQUAL(write_domain(), 0);
+	refuses = bpf_program__attach_cgroup(first->progs.attack_refuse, root);
+	CHECK_EQUAL(write_domain(), EPERM);
+	takes_back = bpf_program__attach_cgroup(second->progs.attack_sysctl, root);
+	CHECK(write_domain() == 0, "the breach is not there");
+	bpf_link__destroy(takes_back);
+	bpf_link__destroy(refuses);
+	attack_bpf__destroy(first);
+	attack_bpf__destroy(second);
+	close(root);
+
+	guard_read();
+	CHECK(guard_outside(attach_sysctl) && guard_all("attach", 2, EBADF), "open");
+	REQUIRE(guard_lock(), "not locked");
+	CHECK(guard_outside(attach_sysctl) && guard_all("attach", 2, EPERM) &&
+		      guard_told("attach", 2, ISO_HOOK_bpf, ISO_OBJECT_FOREIGN),
+	      "locked");
+	CHECK(guard_outside(attach_device) && guard_all("another kind", 2, EBADF), "another kind");
 	guard_release();
 }
 
@@ -269,6 +325,7 @@ int rig_hold_foreign(void)
 const struct iso_case rig_foreign_cases[] = {
 	{"read-only-descriptor-writes", a_read_only_descriptor_writes},
 	{"deciding-programs-are-not-loaded", deciding_programs_are_not_loaded},
+	{"a-later-program-takes-back", a_later_program_takes_back},
 	{"loaded-before-attached-after", loaded_before_attached_after},
 };
 const size_t rig_foreign_count = sizeof rig_foreign_cases / sizeof *rig_foreign_cases;

@@ -304,6 +304,23 @@ static void links_cannot_be_detached(void)
 	CHECK_EQUAL(at_cgroups, 1);
 }
 
+static void detach_no_link(void)
+{
+	guard_answer(bpf_link_detach(-1));
+}
+
+/* By command: what the number means is looked up after the hook. */
+static void nobody_detaches_links(void)
+{
+	guard_read();
+	CHECK(guard_outside(detach_no_link) && guard_all("detach", 1, EBADF), "open");
+	REQUIRE(guard_lock(), "not locked");
+	CHECK(guard_outside(detach_no_link) && guard_all("detach", 1, EPERM) &&
+		      guard_told("detach", 1, ISO_HOOK_bpf, ISO_OBJECT_LINK),
+	      "locked");
+	guard_release();
+}
+
 /* ---------------------------------------------------------------------------- trampolines */
 
 #define SYSCTL "/proc/sys/kernel/ftrace_enabled"
@@ -412,6 +429,7 @@ const struct iso_case rig_guard_cases[] = {
 	{"descriptors-are-not-received", descriptors_are_not_received},
 	{"kept-descriptors-are-of-no-use", kept_descriptors_are_of_no_use},
 	{"links-cannot-be-detached", links_cannot_be_detached},
+	{"nobody-detaches-links", nobody_detaches_links},
 	{"trampolines-stay", trampolines_stay},
 	{"guard-flood", a_flood_takes_nothing},
 };

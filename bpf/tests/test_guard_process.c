@@ -169,6 +169,41 @@ static void before_isoinit(void)
 	guard_release();
 }
 
+/* Forked by isoinit, whose descriptors it shares, and not yet the task. */
+static void before_the_command(void)
+{
+	struct rig r = {};
+
+	REQUIRE(rig_prepare(&r, 0, RIG_RATE) && rig_seal(&r), "no sandbox");
+	target = rig_ask(&r, "forked open /etc/passwd r");
+	REQUIRE(target > 0, "no fork");
+	for (int locked = 0; locked < 2; locked++) {
+		if (locked)
+			REQUIRE(guard_lock(), "not locked");
+		reached("signals", signal_it, 4, ISO_HOOK_task_kill, false);
+		reached("memory", look_into_it, 5, ISO_HOOK_ptrace_access_check, locked);
+		reached("trace", trace_it, 1, ISO_HOOK_ptrace_access_check, locked);
+	}
+	rig_go(&r);
+	CHECK_EQUAL(rig_answer(&r), 0);
+	rig_end(&r);
+	guard_release();
+}
+
+/* It may receive and signal what others may not: nobody acts through it. */
+static void the_hosts_init(void)
+{
+	target = 1;
+	for (int locked = 0; locked < 2; locked++) {
+		if (locked)
+			REQUIRE(guard_lock(), "not locked");
+		reached("signals", signal_it, 4, ISO_HOOK_task_kill, false);
+		reached("memory", look_into_it, 5, ISO_HOOK_ptrace_access_check, locked);
+		reached("trace", trace_it, 1, ISO_HOOK_ptrace_access_check, locked);
+	}
+	guard_release();
+}
+
 /* Other people's processes, and a sandbox's own tasks, are as they were. */
 static void others_are_left_alone(void)
 {
@@ -237,6 +272,8 @@ const struct iso_case rig_guard_process_cases[] = {
 	{"guarded-agent", the_agent},
 	{"guarded-isoinit", isoinit},
 	{"guarded-before-isoinit", before_isoinit},
+	{"guarded-before-the-command", before_the_command},
+	{"guarded-host-init", the_hosts_init},
 	{"others-are-left-alone", others_are_left_alone},
 	{"descriptors-are-not-taken", descriptors_are_not_taken},
 };
