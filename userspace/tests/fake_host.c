@@ -16,6 +16,7 @@
 
 #include "common/cleanup.h"
 #include "kernel/kernel.h"
+#include "run/client.h"
 #include "sandbox/sandbox.h"
 
 /* ------------------------------------------------------------------------------ kernel */
@@ -423,6 +424,19 @@ void fake_agent_start(struct fake_agent *a, long member_gid)
 	if (read(p[0], &byte, 1) != 1)
 		abort();
 	close(p[0]);
+}
+
+struct iso_client *fake_agent_join(const struct fake_agent *a)
+{
+	struct iso_client_options o = {.socket = a->socket};
+	struct iso_client *c = NULL;
+	struct iso_failure f = {0};
+
+	if (iso_client_open(&o, &c, &f)) {
+		fprintf(stderr, "cannot join %s: %s\n", a->socket, f.error.message);
+		abort();
+	}
+	return c;
 }
 
 int fake_agent_end(struct fake_agent *a)

@@ -30,6 +30,8 @@ struct fake_agent {
 
 /* Starts a daemon over the fakes in a child process, listening below a new directory. */
 void fake_agent_start(struct fake_agent *a, long member_gid);
+/* A new connection to it, the caller's to free; a test without one ends at once. */
+struct iso_client *fake_agent_join(const struct fake_agent *a);
 /* Sends SIGTERM unless it has ended; returns its wait status (leaks and faults make it non-zero).
  */
 int fake_agent_end(struct fake_agent *a);

@@ -43,16 +43,6 @@ static int finish(void **state)
 	return fake_agent_end(&agent);
 }
 
-static struct iso_client *join(void)
-{
-	struct iso_client_options o = {.socket = agent.socket};
-	struct iso_client *c = NULL;
-	struct iso_failure f = {0};
-
-	assert_int_equal(iso_client_open(&o, &c, &f), 0);
-	return c;
-}
-
 static json_t *capture_parameters(const char *manifest, const char *command)
 {
 	return json_pack("{s:s, s:[s], s:{}}", "manifest", manifest, "command", command,
@@ -133,7 +123,7 @@ static void check_result(json_t *result, int status, const char *stop, const cha
 static void run_to_its_end(const char *command, const char *more, int status, const char *stop,
 			   const char *class)
 {
-	struct iso_client *c = join();
+	struct iso_client *c = fake_agent_join(&agent);
 	ISO_AUTO_FREE char *run = capture(c, "t", command, more);
 	struct iso_client_reply reply;
 
@@ -165,7 +155,7 @@ static void every_end_has_its_status_reason_and_class(void **state)
 
 static void output_and_input_are_the_caller_s_ends(void **state)
 {
-	struct iso_client *c = join();
+	struct iso_client *c = fake_agent_join(&agent);
 	ISO_AUTO_FREE char *run = capture(c, "t", "cat", "");
 	struct iso_client_reply reply;
 	char got[16] = "";
@@ -189,7 +179,7 @@ static void output_and_input_are_the_caller_s_ends(void **state)
 
 static void a_cancel_goes_over_the_launching_connection(void **state)
 {
-	struct iso_client *c = join();
+	struct iso_client *c = fake_agent_join(&agent);
 	ISO_AUTO_FREE char *run = capture(c, "t", "cat", "");
 	ISO_AUTO_FREE char *slow = NULL;
 	struct iso_client_reply output, reply;
@@ -218,7 +208,7 @@ static void a_cancel_goes_over_the_launching_connection(void **state)
 
 static void the_end_of_the_connection_cancels(void **state)
 {
-	struct iso_client *c = join(), *other = join();
+	struct iso_client *c = fake_agent_join(&agent), *other = fake_agent_join(&agent);
 	ISO_AUTO_FREE char *run = capture(c, "t", "cat", "");
 	struct iso_client_reply output, reply;
 	struct iso_failure f = {0};
@@ -240,7 +230,7 @@ static void the_end_of_the_connection_cancels(void **state)
 
 static void a_stop_ends_every_run_then_the_agent(void **state)
 {
-	struct iso_client *c = join();
+	struct iso_client *c = fake_agent_join(&agent);
 	ISO_AUTO_FREE char *run = capture(c, "t", "cat", "");
 	struct iso_client_reply output, reply;
 	struct iso_failure f = {0};
@@ -278,7 +268,7 @@ static void a_refused_capture_uses_no_attempt_up(void **state)
 		fake_manifest("x\", \"attempt\": 2, \"purpose\": \"p", LIMITS, "");
 	ISO_AUTO_FREE char *named = fake_manifest(
 		"x\", \"attempt\": 3, \"command\": [\"true\"], \"purpose\": \"p", LIMITS, "");
-	struct iso_client *c = join();
+	struct iso_client *c = fake_agent_join(&agent);
 	struct iso_failure f = {0};
 	json_t *reply = NULL;
 
@@ -379,7 +369,7 @@ static void calls_are_held_to_the_interface(void **state)
 static void launches_need_their_descriptors_exactly(void **state)
 {
 	static const char *const bad[] = {"[0]", "[0,0]", "[1]", "[-1]", "[0,1]"};
-	struct iso_client *c = join();
+	struct iso_client *c = fake_agent_join(&agent);
 	ISO_AUTO_FREE char *run = capture(c, "t", "true", "");
 	struct iso_client_reply reply = {0};
 	struct iso_failure f = {0};
@@ -575,7 +565,7 @@ static void other_users_may_do_what_they_may(void **state)
 	assert_int_equal(st.st_mode & 07777, 0700);
 	if (geteuid() != 0)
 		skip();
-	c = join();
+	c = fake_agent_join(&agent);
 	run = capture(c, "t", "true", "");
 	assert_int_equal(as_user(outsider, run, none, 1), 0);
 	assert_int_equal(as_user(member, run, members, 2), 0);

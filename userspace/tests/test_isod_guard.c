@@ -33,19 +33,9 @@ static int finish(void **state)
 	return fake_agent_end(&agent);
 }
 
-static struct iso_client *join(void)
-{
-	struct iso_client_options o = {.socket = agent.socket};
-	struct iso_client *c = NULL;
-	struct iso_failure f = {0};
-
-	assert_int_equal(iso_client_open(&o, &c, &f), 0);
-	return c;
-}
-
 static void the_guard_is_shown(void **state)
 {
-	struct iso_client *c = join();
+	struct iso_client *c = fake_agent_join(&agent);
 	struct iso_failure f = {0};
 	json_t *reply = NULL, *guard, *row;
 
@@ -97,7 +87,7 @@ static void a_member_does_not_give_it_up(void **state)
 /* It ends by itself, in order: what fake_agent_end finds has status 0. */
 static void root_gives_it_up_and_the_agent_ends(void **state)
 {
-	struct iso_client *c = join();
+	struct iso_client *c = fake_agent_join(&agent);
 	struct iso_failure f = {0};
 	json_t *reply = NULL;
 	siginfo_t info = {0};
