@@ -116,10 +116,10 @@ static int unknown(int argc, char **argv)
 	iso_suggest_begin(&near, typed);
 	for (size_t i = 0; i < VERBS; i++)
 		iso_suggest_consider(&near, verbs[i].name, strlen(verbs[i].name));
-	fprintf(stderr, "isoctl: no verb is named \"%s\"%s%s%s\nTry: isoctl %s--help\n",
+	fprintf(stderr, "isoctl: no verb is named \"%s\"%s%s%s\nTry: isoctl %s%s--help\n",
 		iso_text_escape(typed, strlen(typed), shown, sizeof shown),
 		near.best ? "; did you mean \"" : "", near.best ? near.best : "",
-		near.best ? "\"?" : "", group ? "manifest " : "");
+		near.best ? "\"?" : "", group ? argv[0] : "", group ? " " : "");
 	return ISO_EXIT_USAGE;
 }
 

@@ -34,6 +34,9 @@ expect 0 'manifest render' --help
 expect 0 '^isoctl [0-9]' --version
 expect 2 'usage: isoctl VERB'
 expect 2 'did you mean "validate"' valdate
+expect 2 'Try: isoctl --help' valdate
+expect 2 'Try: isoctl manifest --help' manifest shwo
+expect 2 'Try: isoctl guard --help' guard relase
 expect 2 'did you mean "manifest diff"' manifest dif
 expect 2 'manifest schema' manifest
 expect 0 'FILE:LINE:COLUMN' validate --help
