@@ -170,22 +170,25 @@ static __always_inline bool iso_attach_decides(__u32 attach)
 	       attach == BPF_CGROUP_SYSCTL;
 }
 
-static __always_inline __u32 iso_attr_word(const void *attr, __u32 at)
+static __always_inline bool iso_attr_word(const void *attr, __u32 at, __u32 *ret)
 {
-	__u32 word = 0;
-
-	/* a failed read leaves 0: no id, no type and no attach type that anything is refused for */
-	if (bpf_probe_read_kernel(&word, sizeof word, (const char *)attr + at))
-		iso_count(ISO_COUNT_READ_FAILED);
-	return word;
+	if (!bpf_probe_read_kernel(ret, sizeof *ret, (const char *)attr + at))
+		return true;
+	iso_count(ISO_COUNT_READ_FAILED);
+	return false;
 }
 
-/* What bpf(2) is asked for: the object it is about, or 0 when it is nothing to us. */
+/*
+ * What bpf(2) is asked for: the object it is about, or 0 when it is nothing to us. What cannot be
+ * read is taken for a program that decides.
+ */
 static __noinline __u32 iso_guard_asked(int cmd, const void *attr, __u32 *ret_id)
 {
 	struct iso_guard *guard = iso_guard_of();
-	__u32 first = iso_attr_word(attr, ISO_ATTR_FIRST), attach, object = 0;
+	__u32 first = 0, other = 0, object = 0;
 
+	if (!iso_attr_word(attr, ISO_ATTR_FIRST, &first))
+		return ISO_OBJECT_FOREIGN;
 	switch (cmd) {
 	case BPF_MAP_GET_FD_BY_ID:
 		object = ISO_OBJECT_MAP;
@@ -197,12 +200,16 @@ static __noinline __u32 iso_guard_asked(int cmd, const void *attr, __u32 *ret_id
 		object = ISO_OBJECT_LINK;
 		break;
 	case BPF_PROG_LOAD:
-		attach = iso_attr_word(attr, ISO_ATTR_PROG_ATTACH);
-		return iso_decides(first, attach) ? ISO_OBJECT_FOREIGN : 0;
+		return !iso_attr_word(attr, ISO_ATTR_PROG_ATTACH, &other) ||
+				       iso_decides(first, other)
+			       ? ISO_OBJECT_FOREIGN
+			       : 0;
 	case BPF_LINK_CREATE:
 	case BPF_PROG_ATTACH: /* the attach type is at the same place */
-		attach = iso_attr_word(attr, ISO_ATTR_LINK_ATTACH);
-		return iso_attach_decides(attach) ? ISO_OBJECT_FOREIGN : 0;
+		return !iso_attr_word(attr, ISO_ATTR_LINK_ATTACH, &other) ||
+				       iso_attach_decides(other)
+			       ? ISO_OBJECT_FOREIGN
+			       : 0;
 	case BPF_LINK_DETACH:
 		/* of whatever link, for which one the number means is not known here; whoever holds
 		 * one of his own ends it by closing */
@@ -210,8 +217,9 @@ static __noinline __u32 iso_guard_asked(int cmd, const void *attr, __u32 *ret_id
 	case BPF_RAW_TRACEPOINT_OPEN:
 		/* without a name, and without saying what: refused where it could be one that
 		 * decides */
-		first |= iso_attr_word(attr, ISO_ATTR_FIRST + 4);
-		return !first && guard && guard->foreign ? ISO_OBJECT_FOREIGN : 0;
+		if (!iso_attr_word(attr, ISO_ATTR_FIRST + 4, &other))
+			return ISO_OBJECT_FOREIGN;
+		return !(first | other) && guard && guard->foreign ? ISO_OBJECT_FOREIGN : 0;
 	}
 	if (!object || !iso_guards(object, first))
 		return 0;
@@ -405,13 +413,15 @@ int iso_sysctl(struct bpf_sysctl *context)
 	 */
 	const char trampolines[] = "kernel/ftrace_enabled";
 	char name[32] = {};
+	long length;
 
 	if (!context->write || !iso_guard_on())
 		return 1;
-	/* a name that does not fit is another one */
-	if (bpf_sysctl_get_name((void *)context, name, sizeof name, 0) < 0)
+	length = bpf_sysctl_get_name((void *)context, name, sizeof name, 0);
+	/* a name that does not fit is another one; one that cannot be had is refused */
+	if (length == -E2BIG)
 		return 1;
-	for (unsigned i = 0; i < sizeof trampolines; i++)
+	for (unsigned i = 0; length >= 0 && i < sizeof trampolines; i++)
 		if (name[i] != trampolines[i])
 			return 1;
 	iso_say_tamper(&a);
