@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Callers that are not root: what they reach, and how much of it (fake_host.h). */
+#include <errno.h>
+#include <grp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "common/cleanup.h"
+#include "fake_call.h"
+
+#define MEMBERS 4242
+#define NOBODY	65534
+
+static struct fake_agent agent;
+
+static int begin(void **state)
+{
+	(void)state;
+	fake_agent_start(&agent, MEMBERS);
+	return 0;
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	return fake_agent_end(&agent);
+}
+
+/* Runs fn as a user that is nobody here, with these groups; its return value comes back. */
+static int as_user(int (*fn)(const char *), const char *argument, const gid_t *groups, size_t n)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (setgroups(n, groups) < 0 || setgid(NOBODY) < 0 || setuid(NOBODY) < 0)
+			_exit(99);
+		_exit(fn(argument));
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		;
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int outsider(const char *run)
+{
+	int fd = fake_call_connect(&agent);
+
+	(void)run;
+	if (*fake_call_ask(fd, "{\"method\":\"org.varlink.service.GetInfo\"}"))
+		return 1;
+	if (strcmp(fake_call_ask(fd, "{\"method\":\"io.isoctl.Agent.List\"}"),
+		   "io.isoctl.Agent.NotPermitted") != 0)
+		return 2;
+	if (strcmp(fake_call_ask(fd, "{\"method\":\"io.isoctl.Agent.Release\"}"),
+		   "io.isoctl.Agent.NotPermitted") != 0)
+		return 3;
+	return strcmp(fake_call_ask(fd, "{\"method\":\"io.isoctl.Agent.Features\"}"),
+		      "io.isoctl.Agent.NotPermitted") != 0;
+}
+
+static int member(const char *run)
+{
+	ISO_AUTO_FREE char *manifest = fake_manifest("m", LIMITS, "");
+	struct iso_client_options o = {.socket = agent.socket};
+	struct iso_failure f = {0};
+	struct iso_client *c = NULL;
+	json_t *reply = NULL;
+
+	if (iso_client_open(&o, &c, &f) < 0)
+		return 1;
+	/* Somebody else's run is not there for this one: not to see, not to end, not to launch. */
+	if (iso_client_call(c, "List", json_object(), &reply, &f) < 0 ||
+	    json_array_size(json_object_get(reply, "runs")) != 0)
+		return 2;
+	json_decref(reply);
+	if (iso_client_call(c, "Inspect", json_pack("{s:s}", "run", run), &reply, &f) != -ENOENT)
+		return 3;
+	if (iso_client_call(c, "Cancel", json_pack("{s:s, s:s}", "run", run, "reason", "cancelled"),
+			    &reply, &f) != -ENOENT)
+		return 4;
+	/* Without a ceiling only root may seal. */
+	if (iso_client_call(c, "Capture", fake_call_parameters(manifest, "true"), &reply, &f) !=
+		    -EIO ||
+	    f.class != ISO_CLASS_CEILING)
+		return 5;
+	iso_client_free(c);
+	return 0;
+}
+
+static int captures(const char *unused)
+{
+	ISO_AUTO_FREE char *manifest = fake_manifest("m", LIMITS, "");
+	struct iso_client_options o = {.socket = agent.socket};
+	struct iso_failure f = {0};
+	struct iso_client *c = NULL;
+	json_t *reply = NULL;
+
+	(void)unused;
+	if (iso_client_open(&o, &c, &f) < 0)
+		return 1;
+	if (iso_client_call(c, "Capture", fake_call_parameters(manifest, "true"), &reply, &f) < 0)
+		return 2;
+	json_decref(reply);
+	/* The ceiling's bound of sandboxes is reached. */
+	if (iso_client_call(c, "Capture", fake_call_parameters(manifest, "true"), &reply, &f) !=
+		    -EIO ||
+	    f.class != ISO_CLASS_QUOTA || !f.error.retryable)
+		return 3;
+	iso_client_free(c);
+	return 0;
+}
+
+static void write_ceiling(const char *text)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/ceiling.json", agent.directory);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fchmod(fileno(f), 0644), 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void other_users_may_do_what_they_may(void **state)
+{
+	const gid_t none[] = {NOBODY}, members[] = {NOBODY, MEMBERS};
+	struct iso_client *c;
+	ISO_AUTO_FREE char *run = NULL;
+	char folder[96];
+	struct stat st;
+
+	(void)state;
+	/* They can reach the socket, and nothing else that the agent keeps. */
+	snprintf(folder, sizeof folder, "%s/run", agent.directory);
+	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	snprintf(folder, sizeof folder, "%s/state", agent.directory);
+	assert_int_equal(stat(folder, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	if (geteuid() != 0)
+		skip();
+	c = fake_agent_join(&agent);
+	run = fake_call_capture(c, "t", "true", "");
+	assert_int_equal(as_user(outsider, run, none, 1), 0);
+	assert_int_equal(as_user(member, run, members, 2), 0);
+	iso_client_free(c);
+}
+
+static void a_ceiling_lets_members_seal_within_it(void **state)
+{
+	const gid_t members[] = {MEMBERS};
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	write_ceiling("{\"ceiling_version\": 1, \"callers\": {\"groups\": [\"4242\"]},"
+		      "\"shared_kernel\": true, \"max_sandboxes\": 1}");
+	assert_int_equal(as_user(captures, NULL, members, 1), 0);
+}
+
+int main(void)
+{
+#define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, begin, finish)
+	const struct CMUnitTest tests[] = {
+		WITH_AGENT(other_users_may_do_what_they_may),
+		WITH_AGENT(a_ceiling_lets_members_seal_within_it),
+	};
+
+	signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
