@@ -18,6 +18,7 @@
 
 #define ISO_TICK_MS  50
 #define ISO_TOLD_MAX 128
+#define ISO_REAP_MAX 256 /* a turn: the clock and isod come in between */
 
 enum phase {
 	PHASE_RUN,
@@ -29,6 +30,7 @@ struct supervisor {
 	struct iso_init *i;
 	enum phase phase;
 	uint64_t kill_at;
+	bool unreaped; /* more had died than one turn reaps */
 	bool outlived; /* the entry command ended by itself: what still lives is a survivor */
 	pid_t told[ISO_TOLD_MAX]; /* survivors already reported, a ring */
 	unsigned told_next;
@@ -116,7 +118,8 @@ static bool reap(struct supervisor *s)
 {
 	struct iso_init *i = s->i;
 
-	for (;;) {
+	s->unreaped = false;
+	for (unsigned k = 0; k < ISO_REAP_MAX; k++) {
 		siginfo_t info = {0};
 		int status;
 
@@ -140,6 +143,8 @@ static bool reap(struct supervisor *s)
 			begin_kill(s);
 		}
 	}
+	s->unreaped = true;
+	return true;
 }
 
 static void read_exec_status(struct iso_init *i)
@@ -195,6 +200,8 @@ static int wait_ms(const struct supervisor *s)
 {
 	uint64_t now = iso_now_ms();
 
+	if (s->unreaped)
+		return 0;
 	if (s->phase == PHASE_KILL || s->i->pending_since ||
 	    s->i->plan.header.flags & ISO_PLAN_DAEMONS_DENY)
 		return ISO_TICK_MS;
