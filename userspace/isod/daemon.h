@@ -21,6 +21,8 @@
 #define ISO_CONNECTIONS_PER_USER 64
 #define ISO_RUNS_PER_USER	 64 /* at once; root: ISO_RUNS_MAX */
 #define ISO_RUNS_MAX		 1024
+#define ISO_RULES_PER_USER	 100000u /* at once, in all of its runs */
+#define ISO_RULES_AT_ONCE	 500000u /* of all callers; iso_maps.bpf.h has room for them */
 
 struct iso_daemon;
 

@@ -62,6 +62,36 @@ static bool over(uint64_t used, uint64_t asked, uint64_t bound)
 	return bound && (asked > bound || used > bound - asked);
 }
 
+/*
+ * What the kernel side has room for is shared out before anything starts: no caller takes the rules
+ * that another's run needs.
+ */
+static int check_rules(const struct iso_daemon *d, const struct iso_capture *c,
+		       struct iso_failure *f)
+{
+	uint64_t own = 0, all = 0, asked = c->policy->rule_count;
+
+	for (const struct iso_supervised *run = d->runs; run; run = run->next) {
+		if (run->life.state == ISO_STATE_RUN_SETTLED)
+			continue;
+		all += run->capture->policy->rule_count;
+		if (run->capture->caller.uid == c->caller.uid)
+			own += run->capture->policy->rule_count;
+	}
+	if (c->caller.uid != 0 && over(own, asked, ISO_RULES_PER_USER))
+		return iso_failure_set(
+			f, ISO_CLASS_QUOTA, -EUSERS, "quota",
+			"wait for a run to end; see isoctl ps",
+			"%u rules at once, in all of its runs, is the limit of this caller",
+			ISO_RULES_PER_USER);
+	if (over(all, asked, ISO_RULES_AT_ONCE))
+		return iso_failure_set(f, ISO_CLASS_QUOTA, -EUSERS, "quota",
+				       "wait for a run to end; see isoctl ps",
+				       "%u rules at once is the limit of this host",
+				       ISO_RULES_AT_ONCE);
+	return 0;
+}
+
 static int check_sums(const struct iso_daemon *d, const struct iso_ceiling *ceiling,
 		      const struct iso_capture *c, struct iso_failure *f)
 {
@@ -134,6 +164,8 @@ int iso_peer_may_seal(struct iso_daemon *d, const struct iso_capture *c,
 		r = check_ceiling(ceiling, c, findings, f);
 	if (r == 0)
 		r = check_sums(d, ceiling, c, f);
+	if (r == 0)
+		r = check_rules(d, c, f);
 	iso_ceiling_free(ceiling);
 	return r;
 }

@@ -173,12 +173,78 @@ static void a_ceiling_lets_members_seal_within_it(void **state)
 	assert_int_equal(as_user(captures, NULL, members, 1), 0);
 }
 
+/* A manifest of some 2,060 rules. */
+static char *many_rules(void)
+{
+	ISO_AUTO_FREE char *text = fake_manifest("m", LIMITS, "");
+	json_t *m = json_loads(text, 0, NULL), *absent = json_array(), *denied = json_array();
+	char *manifest;
+
+	for (int i = 0; i < 1024; i++) {
+		json_array_append_new(absent, json_sprintf("/absent/%d", i));
+		json_array_append_new(denied, json_sprintf("/tmp/denied%d", i));
+	}
+	json_object_set_new(json_object_get(json_object_get(m, "process"), "limits"), "memory",
+			    json_string("96MiB"));
+	json_object_set_new(m, "filesystem",
+			    json_pack("{s:[{s:s, s:s, s:i}], s:o, s:o}", "scratch", "path", "/tmp",
+				      "size", "4KiB", "inodes", 16, "deny", denied, "assert_absent",
+				      absent));
+	manifest = json_dumps(m, JSON_COMPACT);
+	json_decref(m);
+	return manifest;
+}
+
+/* As many as fit into its bound; then a run with few rules still does. */
+static int captures_rules(const char *unused)
+{
+	ISO_AUTO_FREE char *manifest = many_rules(), *small = fake_manifest("m", LIMITS, "");
+	struct iso_client_options o = {.socket = agent.socket};
+	struct iso_failure f = {0};
+	struct iso_client *c = NULL;
+	json_t *reply = NULL;
+	unsigned n = 0;
+
+	(void)unused;
+	if (iso_client_open(&o, &c, &f) < 0)
+		return 1;
+	while (n < ISO_RUNS_PER_USER &&
+	       iso_client_call(c, "Capture", fake_call_parameters(manifest, "true"), &reply, &f) ==
+		       0) {
+		json_decref(reply);
+		n++;
+	}
+	if (n < ISO_RULES_PER_USER / 2100 || n > ISO_RULES_PER_USER / 2048)
+		return 2;
+	if (f.class != ISO_CLASS_QUOTA || !f.error.retryable ||
+	    !strstr(f.error.message, "100000 rules at once"))
+		return 3;
+	if (iso_client_call(c, "Capture", fake_call_parameters(small, "true"), &reply, &f) < 0)
+		return 4;
+	json_decref(reply);
+	iso_client_free(c);
+	return 0;
+}
+
+static void rules_are_shared_out(void **state)
+{
+	const gid_t members[] = {MEMBERS};
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	write_ceiling("{\"ceiling_version\": 1, \"callers\": {\"groups\": [\"4242\"]},"
+		      "\"shared_kernel\": true}");
+	assert_int_equal(as_user(captures_rules, NULL, members, 1), 0);
+}
+
 int main(void)
 {
 #define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(other_users_may_do_what_they_may),
 		WITH_AGENT(a_ceiling_lets_members_seal_within_it),
+		WITH_AGENT(rules_are_shared_out),
 	};
 
 	signal(SIGPIPE, SIG_IGN);
