@@ -396,6 +396,63 @@ static void features_say_what_is_missing(void **state)
 	drop(&d);
 }
 
+static json_t *numbered(const char *prefix, unsigned count)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(list, json_sprintf("%s%u", prefix, i));
+	return list;
+}
+
+#define INPUTS	32 /* with as many protected names each as there may be */
+#define PROTECT 256
+#define ABSENT	1024
+
+/* A manifest of some 9,250 rules and those that are denied. */
+static void write_rules(unsigned denied)
+{
+	ISO_AUTO_FREE char *text = fake_manifest("t", LIMITS, "");
+	json_t *m = json_loads(text, 0, NULL), *inputs = json_array();
+	char path[160];
+
+	for (unsigned i = 0; i < INPUTS; i++) {
+		snprintf(path, sizeof path, "%s/source%u", agent.directory, i);
+		assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
+		json_array_append_new(
+			inputs, json_pack("{s:s, s:o, s:s, s:s, s:s, s:i, s:o}", "source", path,
+					  "target", json_sprintf("/input%u", i), "mode", "snapshot",
+					  "access", "write", "size", "4KiB", "inodes", 16,
+					  "protect", numbered("name", PROTECT)));
+	}
+	json_object_set_new(json_object_get(json_object_get(m, "process"), "limits"), "memory",
+			    json_string("96MiB"));
+	json_object_set_new(m, "filesystem",
+			    json_pack("{s:o, s:o, s:o}", "inputs", inputs, "deny",
+				      numbered("/input0/denied", denied), "assert_absent",
+				      numbered("/absent/", ABSENT)));
+	assert_int_equal(json_dump_file(m, manifest, 0), 0);
+	json_decref(m);
+}
+
+static void too_many_rules_are_refused_before_anything(void **state)
+{
+	struct done d;
+
+	(void)state;
+	write_rules(100);
+	d = seal("true", false);
+	if (d.status)
+		fail_msg("%s", d.err);
+	drop(&d);
+	write_rules(1000);
+	d = seal("true", false);
+	assert_int_equal(d.status, 125);
+	assert_non_null(strstr(d.err, "the manifest makes more than 10000 rules"));
+	check_result(125, NULL, "policy", 0);
+	drop(&d);
+}
+
 int main(void)
 {
 #define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, begin, finish)
@@ -409,6 +466,7 @@ int main(void)
 		WITH_AGENT(mistakes_lead_to_the_right_next_step),
 		WITH_AGENT(ps_and_stop_show_and_end_a_run),
 		WITH_AGENT(features_say_what_is_missing),
+		WITH_AGENT(too_many_rules_are_refused_before_anything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
