@@ -346,6 +346,8 @@ static void look(struct iso_supervised *run)
 	struct iso_sandbox_usage usage;
 
 	iso_account_tally(run);
+	if (iso_integrity_look(run))
+		return;
 	if (iso_sandbox_usage(run->sandbox, &usage) < 0)
 		return;
 	if (usage.oom_kills) {

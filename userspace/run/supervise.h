@@ -60,7 +60,7 @@ struct iso_supervised {
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC: the backstop of the wall limit; 0: none yet */
 	uint64_t kill_ns;     /* when the grace is over; 0: not stopping */
 	uint64_t look_ns;     /* when its counters are looked at next */
-	bool watched, streamed, pids_told, owed;
+	bool watched, streamed, pids_told, owed, broken_told;
 	bool digest_known, usage_known, tally_known;
 	uint8_t digest[ISO_POLICY_DIGEST];
 	struct iso_sandbox_usage usage;
@@ -92,6 +92,9 @@ void iso_supervise_violation(struct iso_supervised *run, const struct iso_record
 /* refusals.c: refused system calls. What isoinit says of the listener; and the end of it. */
 void iso_refusals_message(struct iso_supervised *run, const struct iso_init_message *m);
 void iso_refusals_unwatch(struct iso_supervised *run);
+
+/* integrity.c: ends a run whose sandbox is not what was sealed any more; true when it did. */
+bool iso_integrity_look(struct iso_supervised *run);
 
 /* The `Run` of io.isoctl.Agent. */
 json_t *iso_supervise_json(const struct iso_supervised *run);

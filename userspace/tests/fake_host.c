@@ -88,6 +88,16 @@ int iso_kernel_ring_fd(const struct iso_kernel *k)
 	return pipes[0];
 }
 
+static struct iso_sandbox broken; /* what is asked about the one with `broken_id` */
+static uint64_t broken_id;
+
+int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sandbox *ret)
+{
+	(void)k;
+	*ret = sandbox == broken_id ? broken : (struct iso_sandbox){.tasks = 1};
+	return 0;
+}
+
 int iso_kernel_ask_account(struct iso_kernel *k, uint64_t sandbox, struct iso_account *ret)
 {
 	(void)k;
@@ -252,7 +262,8 @@ static void be_init(const struct iso_sandbox_request *r, int control)
 		say(control, ISO_INIT_ENDED, 0, "");
 		_exit(0);
 	}
-	if (strcmp(word, "violates") == 0) {
+	if (strcmp(word, "violates") == 0 || strcmp(word, "torn") == 0 ||
+	    strcmp(word, "unlabelled") == 0) {
 		say(control, ISO_INIT_STARTED, 0, "");
 		pause();
 	}
@@ -293,6 +304,14 @@ int iso_sandbox_create(const struct iso_sandbox_request *r, struct iso_sandbox_h
 	h->stays = strcmp(r->argv[0], "stays") == 0;
 	h->violates = strcmp(r->argv[0], "violates") == 0;
 	h->sandbox = r->sandbox;
+	if (strcmp(r->argv[0], "torn") == 0 || strcmp(r->argv[0], "unlabelled") == 0) {
+		broken = (struct iso_sandbox){.tasks = 2};
+		if (r->argv[0][0] == 't')
+			broken.flags = ISO_SB_TORN;
+		else
+			broken.label_failed = 1;
+		broken_id = r->sandbox;
+	}
 	fcntl(h->control, F_SETFL, O_NONBLOCK);
 	h->init = fork();
 	if (h->init == 0) {

@@ -14,6 +14,8 @@
  *	lost		isoinit is gone without a word
  *	survivor	one survivor is reported, then it exits 0
  *	stays		destroying it fails
+ *	torn		the kernel side says that an object with a rule is gone, then it sleeps
+ *	unlabelled	... that a task could not be labelled
  *	violates	a refused file operation is reported as it starts, then it sleeps
  */
 #ifndef ISO_TESTS_FAKE_HOST_H

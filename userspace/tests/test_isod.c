@@ -69,6 +69,8 @@ static void every_end_has_its_status_reason_and_class(void **state)
 	run_to_its_end("fail-snapshot", "", 125, "setup-failure", "source-unusable");
 	run_to_its_end("wall", "", 124, "deadline", "stopped");
 	run_to_its_end("oom", "", 137, "limit-memory", "stopped");
+	run_to_its_end("torn", "", 137, "tamper", "stopped");
+	run_to_its_end("unlabelled", "", 137, "tamper", "stopped");
 	run_to_its_end("lost", "", 137, "supervisor-lost", "stopped");
 	run_to_its_end("survivor", "", 0, NULL, NULL);
 	run_to_its_end("stays", "", 0, NULL, "cleanup-failed");
