@@ -144,6 +144,8 @@ static __always_inline __u32 iso_standing_of(struct iso_label *label, struct iso
 		return label->role == ISO_ROLE_BUILD || label->role == ISO_ROLE_INIT
 			       ? ISO_TRUSTED
 			       : ISO_REASON_NOT_SEALED;
+	if (sb->state == ISO_STATE_REMOVING)
+		return ISO_REASON_NOT_SEALED;
 	return sb->flags & ISO_SB_TORN ? ISO_REASON_TORN : 0;
 }
 

@@ -3,9 +3,8 @@
  * The one writer of policy, and the one reader for userspace.
  *
  * iso_installer  a write-once state machine per sandbox (iso_abi.h). Everything but CLAIM needs the
- *                agent label; a sealed sandbox answers -EEXIST to every addition, for the agent
- * too. Removal only while no task lives and it was never sealed, or was used. iso_query answers,
- * changes nothing.
+ *   agent label; a sealed sandbox answers -EEXIST to every addition, for the agent too; removal
+ * only while no task lives. iso_query answers, changes nothing.
  *
  * Descriptors are resolved here, in the calling task's table, so that what a rule hangs on is the
  * object itself and not a name. The caller's structure is copied to the stack first: a syscall
@@ -14,10 +13,7 @@
 #ifndef ISO_INSTALLER_BPF_H
 #define ISO_INSTALLER_BPF_H
 
-/*
- * The inode behind a descriptor as the walk will see it: the dentry's, which on overlayfs is not
- * the file's own.
- */
+/* The inode as the walk will see it: the dentry's, which on overlayfs is not the file's own. */
 static __always_inline __u64 iso_inode_at(__s32 fd)
 {
 	struct file *file = iso_file_at(fd);
@@ -251,8 +247,11 @@ static __always_inline int iso_do_remove(struct iso_sandbox *sb, __u64 sandbox)
 	struct iso_globals *g = iso_globals();
 	struct iso_purge p = {sandbox};
 	__u64 cgroup = sb->cgroup;
+	__u32 state = sb->state;
 
-	if (sb->tasks || !g)
+	/* of several at once one goes on: what is purged twice may be another's already */
+	if (sb->tasks || !g || state == ISO_STATE_REMOVING ||
+	    __sync_val_compare_and_swap(&sb->state, state, ISO_STATE_REMOVING) != state)
 		return -EBUSY;
 	/* Sealed and never used: nobody has shown yet that its one process is gone for good. */
 	bpf_for_each_map_elem(&iso_rules, iso_purge_rule, &p, 0);

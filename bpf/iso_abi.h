@@ -60,6 +60,7 @@
 #define ISO_STATE_BUILDING 1u
 #define ISO_STATE_SEALED   2u
 #define ISO_STATE_USED	   3u
+#define ISO_STATE_REMOVING 4u /* its rules are being taken out: nothing is allowed, or added */
 
 /* Roles in a task's label. */
 #define ISO_ROLE_TASK	0u /* the task's own programs */

@@ -20,6 +20,7 @@ static const struct suite {
 	{"events", rig_event_cases, &rig_event_count},
 	{"backstops", rig_backstop_cases, &rig_backstop_count},
 	{"flood", rig_flood_cases, &rig_flood_count},
+	{"hostile", rig_hostile_cases, &rig_hostile_count},
 	{"cost", rig_cost_cases, &rig_cost_count},
 	/* last: from its first lock on this process has no descriptor of most maps and programs */
 	{"guard", rig_guard_cases, &rig_guard_count},

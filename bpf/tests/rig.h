@@ -90,11 +90,12 @@ int rig_hold_foreign(void);
 
 /* Tables of the test files. */
 extern const struct iso_case rig_installer_cases[], rig_identity_cases[], rig_rule_cases[],
-	rig_event_cases[], rig_backstop_cases[], rig_flood_cases[], rig_cost_cases[];
+	rig_event_cases[], rig_backstop_cases[], rig_flood_cases[], rig_hostile_cases[],
+	rig_cost_cases[];
 extern const struct iso_case rig_guard_cases[], rig_lock_cases[], rig_foreign_cases[],
 	rig_guard_process_cases[];
 extern const size_t rig_guard_count, rig_lock_count, rig_foreign_count, rig_guard_process_count;
 extern const size_t rig_installer_count, rig_identity_count, rig_rule_count, rig_event_count,
-	rig_backstop_count, rig_flood_count, rig_cost_count;
+	rig_backstop_count, rig_flood_count, rig_hostile_count, rig_cost_count;
 
 #endif
