@@ -29,6 +29,16 @@ trees() {
 	echo closed >/usr/local/lib/iso-denied/f
 }
 
+# A repository and a tree that is none (any more), of which the manifest protects nothing itself.
+repository() {
+	local src=/srv/iso-cases/git
+	mkdir -p "$src"/{.git/hooks,.git/objects/info} /srv/iso-cases/plain/d
+	for name in .git/config new-config other-config g; do
+		echo plain >"$src/$name"
+	done
+	ln -s .git "$src/alias"
+}
+
 variant() {
 	seal "$1" "$tests/manifest-$1.json" "$probe" run "$1"
 	events "$1" >"$work/$1.events"
@@ -45,6 +55,7 @@ unchanged() {
 
 iso_host
 trees
+repository
 # What the caller has and the task must not see.
 export SECRET=caller HOME=/root/caller
 exec 9</etc/passwd

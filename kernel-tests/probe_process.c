@@ -97,6 +97,19 @@ static int take_descriptor(char **w)
 	return probe_errno(syscall(SYS_pidfd_getfd, fd, 0, 0));
 }
 
+/* Of the process and the number that the file w[0] names. */
+static int take_named(char **w)
+{
+	FILE *f = fopen(w[0], "re");
+	int pid, number, fd;
+
+	if (!f || fscanf(f, "%d %d", &pid, &number) != 2)
+		return CANNOT;
+	fclose(f);
+	fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return fd < 0 ? CANNOT : probe_errno(syscall(SYS_pidfd_getfd, fd, number, 0));
+}
+
 static int core_limit(char **w)
 {
 	struct rlimit limit = {0, 0};
@@ -307,6 +320,7 @@ const struct probe_verb probe_process_verbs[] = {
 	{"read-memory", read_memory},
 	{"write-memory", write_memory},
 	{"take-descriptor", take_descriptor},
+	{"take-named", take_named},
 	{"core-limit", core_limit},
 	{"core-prlimit", core_prlimit},
 	{"core-wide", core_wide},

@@ -132,15 +132,31 @@ static int pair_send(char **w)
 	return e;
 }
 
+/* Says in NAME.pid who has which descriptor of the file. */
+static int tell(const char *name, pid_t pid, int file)
+{
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s.pid", name);
+	f = fopen(path, "we");
+	if (!f)
+		return errno;
+	fprintf(f, "%d %d\n", (int)pid, file);
+	return fclose(f) ? errno : 0;
+}
+
 /* Outside: who connects is sent a descriptor of the file w[1]. */
 static int pass_file(char **w)
 {
 	int server = listening(w[0], SOCK_STREAM), file = open(w[1], O_RDWR), peer;
+	pid_t pid;
 
 	if (server < 0 || file < 0)
 		return errno;
-	if (fork())
-		return 0;
+	pid = fork();
+	if (pid)
+		return pid < 0 ? errno : tell(w[0], pid, file);
 	close(0);
 	close(1);
 	close(2);
