@@ -3,11 +3,42 @@
  * What the system call at hand was asked for: its number and arguments, a descriptor of the calling
  * task, the directory that a relative path starts from. x86-64 numbers: the 32-bit entry is refused
  * by seccomp. Paths read here are for people only: the task may have changed them meanwhile.
+ *
+ * io_issue_sqe	a request of io_uring is done, by the task or by a worker with its label: what it is
+ *		counts then, not the system call, of which a worker has none
  */
 #ifndef ISO_CALL_BPF_H
 #define ISO_CALL_BPF_H
 
 #define ISO_AT_FDCWD (-100)
+
+/* uapi/linux/io_uring.h */
+#define ISO_RING_OPENAT	   18
+#define ISO_RING_OPENAT2   28
+#define ISO_RING_MKDIRAT   37
+#define ISO_RING_SYMLINKAT 38
+#define ISO_RING_LINKAT	   39
+#define ISO_RING_BIND	   56
+
+SEC("?fentry/io_issue_sqe")
+int BPF_PROG(iso_ring_begins, struct io_kiocb *request)
+{
+	struct iso_label *label = iso_inside();
+
+	if (label)
+		label->ring = request->opcode + 1;
+	return 0;
+}
+
+SEC("?fexit/io_issue_sqe")
+int BPF_PROG(iso_ring_ends)
+{
+	struct iso_label *label = iso_inside();
+
+	if (label)
+		label->ring = 0;
+	return 0;
+}
 
 static __noinline struct file *iso_file_at(__s32 fd)
 {
@@ -29,8 +60,10 @@ static __always_inline struct pt_regs *iso_call(void)
 }
 
 /* Calls that open by a path: what they run into is reported where do_filp_open ends. */
-static __always_inline bool iso_call_opens(void)
+static __always_inline bool iso_call_opens(const struct iso_label *label)
 {
+	if (label->ring)
+		return label->ring == ISO_RING_OPENAT + 1 || label->ring == ISO_RING_OPENAT2 + 1;
 	switch (iso_call()->orig_ax) {
 	case 2:	  /* open */
 	case 59:  /* execve */
@@ -48,8 +81,19 @@ static __always_inline bool iso_call_opens(void)
  * Calls that make a name. On a read-only mount they still look it up, and answer EEXIST when it is
  * there (`mkdir -p`): what they run into is reported where filename_create ends.
  */
-static __always_inline bool iso_call_makes(void)
+static __always_inline bool iso_call_makes(const struct iso_label *label)
 {
+	switch (label->ring) {
+	case 0:
+		break;
+	case ISO_RING_MKDIRAT + 1:
+	case ISO_RING_SYMLINKAT + 1:
+	case ISO_RING_LINKAT + 1:
+	case ISO_RING_BIND + 1:
+		return true;
+	default:
+		return false;
+	}
 	switch (iso_call()->orig_ax) {
 	case 49:  /* bind */
 	case 83:  /* mkdir */
@@ -72,12 +116,17 @@ struct iso_argument {
 	__s32 dfd;
 };
 
-/* The path that the call would remove or change; name NULL for calls that take none. */
-static __always_inline struct iso_argument iso_call_path(void)
+/*
+ * The path that the call would remove or change; name NULL for calls that take none, and for
+ * requests of io_uring, which keep it to themselves.
+ */
+static __always_inline struct iso_argument iso_call_path(const struct iso_label *label)
 {
 	struct iso_argument a = {.dfd = ISO_AT_FDCWD};
 	struct pt_regs *regs = iso_call();
 
+	if (label->ring)
+		return a;
 	switch (regs->orig_ax) {
 	case 76:  /* truncate */
 	case 82:  /* rename */

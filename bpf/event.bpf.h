@@ -12,7 +12,8 @@
 static __always_inline void iso_event_actor(struct iso_event *e, struct iso_label *label)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
 	__u64 both = bpf_get_current_pid_tgid();
 	__u32 level = BPF_CORE_READ(pid, level);
 	struct upid upid = {};
@@ -26,7 +27,8 @@ static __always_inline void iso_event_actor(struct iso_event *e, struct iso_labe
 	e->ns_pid = 0;
 	if (level < 32 && !bpf_core_read(&upid, sizeof upid, &pid->numbers[level]))
 		e->ns_pid = upid.nr;
-	bpf_get_current_comm(e->comm, sizeof e->comm);
+	/* of the process: a worker of io_uring has a name of the kernel's */
+	bpf_core_read_str(e->comm, sizeof e->comm, &leader->comm);
 }
 
 static __always_inline void iso_event_object(struct iso_event *e, struct dentry *dentry)

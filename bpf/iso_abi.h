@@ -72,6 +72,7 @@
 /* Sandbox flags: what the network and process domains allow. */
 #define ISO_SB_LOOPBACK	 (1u << 0)  /* 127.0.0.0/8 and ::1 of its own namespace */
 #define ISO_SB_ANON_EXEC (1u << 1)  /* profile build: anonymous executable memory */
+#define ISO_SB_URING	 (1u << 2)  /* io_uring may be set up; its requests are judged like calls */
 #define ISO_SB_TORN	 (1u << 31) /* a rule's object was freed: everything is denied */
 
 /* Label of a task (task storage). Set by the kernel side only. */
@@ -84,6 +85,8 @@ struct iso_label {
 	__u32 ended;	 /* the task has been counted down */
 	__u32 flags;	 /* its sandbox's, as of `epoch` */
 	__u32 epoch;	 /* when the sandbox was last seen sealed and whole; 0 never */
+	__u32 ring;	 /* request of io_uring that is being done: its opcode + 1; 0 none */
+	__u32 pad;
 };
 
 struct iso_sandbox {

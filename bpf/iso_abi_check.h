@@ -8,7 +8,7 @@
 	_Static_assert(__builtin_offsetof(struct type, field) == (offset), #type "." #field)
 #define ISO_SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
 
-ISO_SIZE(iso_label, 40);
+ISO_SIZE(iso_label, 48);
 ISO_AT(iso_label, exec, 8);
 ISO_AT(iso_label, role, 16);
 ISO_SIZE(iso_sandbox, 56);

@@ -213,6 +213,9 @@ struct fs_struct {
 struct iattr {
 	unsigned int ia_valid;
 };
+struct io_kiocb {
+	__u8 opcode;
+};
 struct vm_area_struct {
 	struct file *vm_file;
 	void *anon_vma;

@@ -103,7 +103,7 @@ static __always_inline int iso_answer(const struct iso_question *q, __u32 reason
 	if (!reason || reason == ISO_TRUSTED)
 		return 0;
 	/* do_filp_open will fail with this error: it has been said (vfs.bpf.h) */
-	if (iso_hook_opens(q->hook) && iso_call_opens())
+	if (iso_hook_opens(q->hook) && iso_call_opens(q->label))
 		q->label->refused = 1;
 	return iso_refuse_at(q->label, &why, place, place2);
 }

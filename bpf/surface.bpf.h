@@ -53,7 +53,6 @@ ISO_SURFACE_HOOK(perf_event_open)
 ISO_SURFACE_HOOK(uring_override_creds)
 ISO_SURFACE_HOOK(uring_sqpoll)
 ISO_SURFACE_HOOK(uring_cmd)
-ISO_SURFACE_HOOK(uring_allowed)
 ISO_SURFACE_HOOK(key_alloc)
 ISO_SURFACE_HOOK(key_permission)
 ISO_SURFACE_HOOK(kernel_read_file)
@@ -69,6 +68,17 @@ int BPF_PROG(iso_bpf, int cmd, void *attr)
 	int r = iso_surface(ISO_HOOK_bpf, EPERM);
 
 	return r ? r : iso_guard_bpf(cmd, attr);
+}
+
+/* Only where the operator's ceiling and the manifest allow it; what is done by it is judged. */
+SEC("lsm/uring_allowed")
+int BPF_PROG(iso_uring_allowed)
+{
+	struct iso_label *label = iso_inside();
+
+	if (label && !iso_standing(label) && label->flags & ISO_SB_URING)
+		return 0;
+	return iso_surface(ISO_HOOK_uring_allowed, EPERM);
 }
 
 /* A process of the same sandbox that is not isoinit. */

@@ -261,9 +261,9 @@ int BPF_PROG(iso_read_only, struct vfsmount *mnt, int result)
 		return 0;
 	why.rule = iso_mount_rule(label, mnt);
 	label->read_only = why.rule;
-	if (iso_call_opens() || iso_call_makes())
+	if (iso_call_opens(label) || iso_call_makes(label))
 		return 0;
-	argument = iso_call_path();
+	argument = iso_call_path(label);
 	if (argument.name) {
 		asked.name = argument.name;
 		asked.dfd = argument.dfd;

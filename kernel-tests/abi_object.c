@@ -191,9 +191,9 @@ static const struct {
 
 /* Programs that decide nothing a task is told of. */
 static const char *const without_row[] = {
-	"iso_process_fork",    "iso_process_exit", "iso_task_free",  "iso_bprm_committed_creds",
-	"iso_installer",       "iso_query",	   "iso_inode_free", "iso_write_access",
-	"iso_write_access_61", "iso_scan",
+	"iso_process_fork",    "iso_process_exit", "iso_task_free",   "iso_bprm_committed_creds",
+	"iso_installer",       "iso_query",	   "iso_inode_free",  "iso_write_access",
+	"iso_write_access_61", "iso_scan",	   "iso_ring_begins", "iso_ring_ends",
 };
 
 /* Rows whose program is no LSM program of that name. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* cases.def and operations.def as one table, for the probe and for the judge. */
+/* cases.def, uring.def and operations.def as one table, for the probe and for the judge. */
 #ifndef ISO_KERNEL_CASES_H
 #define ISO_KERNEL_CASES_H
 
@@ -16,6 +16,7 @@ struct iso_kernel_case {
 	const char *rule;    /* JSON pointer, or "none" */
 	const char *decider; /* of an operation: what decides it; NULL: a row of cases.def */
 	const char *why;     /* of an operation without an event */
+	int since;	     /* CASES_SINCE(): EINVAL and no event on older kernels; 0: all */
 	int outside;	     /* errno of the operation outside any sandbox; or CASES_SINCE() */
 };
 

@@ -54,9 +54,10 @@ iso_agent_end() {
 	wait "$iso_agent_pid" || iso_agent_status=$?
 }
 
-# An isod that stays for all runs of the script: each would load the BPF object anew otherwise.
+# An isod that stays for all runs of the script: each would load the BPF object anew otherwise. Its
+# ceiling is the file $ceiling, if that is set.
 iso_agent() {
-	"$bin/isod" >"$work/isod.log" 2>&1 </dev/null &
+	"$bin/isod" ${ceiling:+--ceiling "$ceiling"} >"$work/isod.log" 2>&1 </dev/null &
 	iso_agent_pid=$!
 	trap iso_agent_end EXIT
 	if until_true answers; then

@@ -241,7 +241,24 @@ static int do_connect(char **w)
 	return e < 0 ? -e : 0;
 }
 
-/* Data with the opening segment: the address is in the message. */
+/* To a socket of its own that listens on loopback. */
+static int connect_own(char **w)
+{
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	struct io_uring_sqe s = {.opcode = IORING_OP_CONNECT,
+				 .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+				 .addr = pointer(&a),
+				 .off = sizeof a};
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t n = sizeof a;
+
+	if (server < 0 || s.fd < 0 || bind(server, (struct sockaddr *)&a, n) || listen(server, 1) ||
+	    getsockname(server, (struct sockaddr *)&a, &n))
+		return CANNOT;
+	return once(w[0], &s);
+}
+
+/* The address is in the message; with MSG_FASTOPEN that is a connect, too. */
 static int send_with(char **w, int type, uint8_t opcode, uint32_t flags)
 {
 	struct sockaddr_in a = address(w);
@@ -347,6 +364,7 @@ const struct probe_verb probe_uring_verbs[] = {
 	{"uring-ftruncate", do_ftruncate},
 	{"uring-socket", do_socket},
 	{"uring-connect", do_connect},
+	{"uring-connect-own", connect_own},
 	{"uring-sendmsg", do_sendmsg},
 	{"uring-fastopen", do_fastopen},
 	{"uring-send-zc", do_send_zc},

@@ -6,10 +6,10 @@
 # bypass_tests: the names of all tests, one a line.
 bypass_tests() {
 	local -a files
-	mapfile -t files < <(lint_files bypasses kernel-tests/cases.def 'kernel-tests/*.sh' \
+	mapfile -t files < <(lint_files bypasses kernel-tests/cases.def kernel-tests/uring.def 'kernel-tests/*.sh' \
 		'kernel-tests/*.c' 'bpf/tests/*.c' 'userspace/tests/*.c')
 	((${#files[@]})) || return 0
-	sed -nE -e 's/^(ALLOW|DENY|SILENT)\([a-z]+, "([a-z0-9_-]+)",.*/\2/p' \
+	sed -nE -e 's/^(ALLOW|DENY|SILENT)\([a-z_]+, "([a-z0-9_-]+)",.*/\2/p' \
 		-e 's/^verdict ([a-z0-9-]+) .*/\1/p' \
 		-e 's/.*\{"([a-z0-9-]+)", [a-z0-9_]+\}.*/\1/p' \
 		-e 's/.*(cmocka_unit_test|TEST|WITH_AGENT|IN_PLACE)\(([a-z0-9_]+)\).*/\2/p' -- "${files[@]}"

@@ -78,6 +78,12 @@ static void choose_by_name(const struct btf *btf, const char *name, struct bpf_p
 	bpf_program__set_autoload(before, !renamed);
 }
 
+/* Probes of what a kernel may be built without. */
+static void choose_if_there(const struct btf *btf, const char *name, struct bpf_program *program)
+{
+	bpf_program__set_autoload(program, btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0);
+}
+
 /* Hooks that not every kernel has, and those whose arguments changed (iso_compat.bpf.h). */
 static void choose(struct iso_bpf *skeleton, const struct btf *btf)
 {
@@ -94,6 +100,8 @@ static void choose(struct iso_bpf *skeleton, const struct btf *btf)
 	bpf_program__set_autoattach(skeleton->progs.iso_scan, false); /* guard.c: for each lock */
 	bpf_program__set_autoload(skeleton->progs.iso_inode_setattr, idmap);
 	bpf_program__set_autoload(skeleton->progs.iso_setattr_61, !idmap);
+	choose_if_there(btf, "io_issue_sqe", skeleton->progs.iso_ring_begins);
+	choose_if_there(btf, "io_issue_sqe", skeleton->progs.iso_ring_ends);
 	choose_by_name(btf, "do_file_open", skeleton->progs.iso_absent_72,
 		       skeleton->progs.iso_absent);
 	choose_by_name(btf, "mnt_get_write_access", skeleton->progs.iso_write_access,

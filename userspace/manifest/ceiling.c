@@ -98,6 +98,7 @@ static int fill(json_t *root, struct iso_ceiling *c, struct iso_error *e)
 	c->opaque_egress = iso_read_is(&d, root, "/opaque_egress", "true");
 	c->private_networks = iso_read_is(&d, root, "/private_networks", "true");
 	c->contain_daemons = iso_read_is(&d, root, "/contain_daemons", "true");
+	c->io_uring = iso_read_is(&d, root, "/io_uring", "true");
 	c->max_sandboxes = (uint32_t)iso_read_number(&d, root, "/max_sandboxes");
 	c->max_guests = (uint32_t)iso_read_number(&d, root, "/max_guests");
 	c->total_memory = iso_read_number(&d, root, "/total/memory");

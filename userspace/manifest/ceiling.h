@@ -22,7 +22,7 @@ struct iso_ceiling {
 		size_t group_count;
 	} callers; /* besides root */
 	struct iso_strv input_roots, host_root, allow_programs;
-	bool shared_kernel, opaque_egress, private_networks, contain_daemons;
+	bool shared_kernel, opaque_egress, private_networks, contain_daemons, io_uring;
 	uint32_t max_sandboxes, max_guests;	 /* 0: no bound */
 	uint64_t total_memory, total_cpus_milli; /* bytes; 0: no bound */
 	uint32_t concurrent;			 /* of manifests that give none; 0: no bound */

@@ -8,6 +8,7 @@
 #include "manifest/check.h"
 #include "manifest/path.h"
 #include "manifest/read.h"
+#include "manifest/syscalls.h"
 #include "manifest/units.h"
 
 static bool in_list(const struct iso_strv *list, const char *path)
@@ -40,6 +41,18 @@ static void check_caller(struct iso_check *k, const struct iso_ceiling *c, uid_t
 		iso_report(k, "", CEILING_NONE);
 	else if (c && !may_call(c, uid, gids, gid_count))
 		iso_report(k, "", CEILING_CALLER, who);
+}
+
+/* Beyond the manifest's optional calls; without a ceiling nobody has allowed it. */
+static void check_uring(struct iso_check *k, const struct iso_ceiling *c,
+			const struct iso_manifest *m)
+{
+	for (size_t i = 0; i < m->process.syscalls_allow.count; i++)
+		if (iso_syscall_of_uring(m->process.syscalls_allow.items[i]) &&
+		    (!c || !c->io_uring))
+			iso_report(k, iso_at(k, "/process/syscalls/allow/%zu", i),
+				   CEILING_PERMISSION, m->process.syscalls_allow.items[i],
+				   "io_uring");
 }
 
 static void check_permissions(struct iso_check *k, const struct iso_ceiling *c,
@@ -143,6 +156,7 @@ int iso_ceiling_check(const struct iso_ceiling *c, const struct iso_manifest *m,
 		iso_report(&k, "/process/daemons", CEILING_PERMISSION, "contain",
 			   "contain_daemons");
 	}
+	check_uring(&k, c, m);
 	r = iso_check_finish(&k, findings);
 	iso_check_release(&k);
 	return r;

@@ -105,7 +105,20 @@ static void check_calls(struct iso_check *c, const char *pointer, bool allow)
 				   iso_syscall_optional_list(profile));
 		else if (!allow && named(allowed, name, SIZE_MAX))
 			iso_report(c, at, SYSCALL_BOTH, name);
+		else if (allow && iso_syscall_of_uring(name) &&
+			 !named(calls, "io_uring_setup", SIZE_MAX))
+			iso_report(c, at, SYSCALL_URING, name);
 	}
+}
+
+/* What a ring does is no system call: a denied one would be done all the same. */
+static void check_denied_and_ring(struct iso_check *c)
+{
+	json_t *allowed = iso_get_list(c, NULL, "/process/syscalls/allow");
+	json_t *denied = iso_get_list(c, NULL, "/process/syscalls/deny");
+
+	if (json_array_size(denied) && named(allowed, "io_uring_setup", SIZE_MAX))
+		iso_report(c, "/process/syscalls/deny", SYSCALL_RING);
 }
 
 void iso_check_process(struct iso_check *c)
@@ -114,4 +127,5 @@ void iso_check_process(struct iso_check *c)
 	check_directory(c);
 	check_calls(c, "/process/syscalls/allow", true);
 	check_calls(c, "/process/syscalls/deny", false);
+	check_denied_and_ring(c);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "iso_abi.h"
+#include "manifest/syscalls.h"
 #include "policy/path.h"
 #include "policy/policy.h"
 #include "policy/strings.h"
@@ -466,6 +467,9 @@ int iso_policy_compile(const struct iso_manifest *m, struct iso_policy **ret, st
 		c.p->flags |= ISO_SB_LOOPBACK;
 	if (m->process.syscalls == ISO_SYSCALLS_BUILD)
 		c.p->flags |= ISO_SB_ANON_EXEC;
+	for (size_t i = 0; i < m->process.syscalls_allow.count; i++)
+		if (iso_syscall_of_uring(m->process.syscalls_allow.items[i]))
+			c.p->flags |= ISO_SB_URING;
 	r = make_trees(&c);
 	if (!r)
 		r = make_rules(&c);

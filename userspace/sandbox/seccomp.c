@@ -123,8 +123,11 @@ static int make_list(const struct iso_manifest *m, struct iso_seccomp_program *r
 		enum iso_seccomp_action a = rows[i].action[m->process.syscalls];
 
 		if (a == ISO_SECCOMP_OPTIONAL)
-			a = is_listed(&m->process.syscalls_allow, rows[i].name) ? ISO_SECCOMP_ALLOW
-										: ISO_SECCOMP_EPERM;
+			a = ISO_SECCOMP_EPERM;
+		if (a == ISO_SECCOMP_OPTIONAL_ENOSYS)
+			a = ISO_SECCOMP_ENOSYS;
+		if (is_listed(&m->process.syscalls_allow, rows[i].name))
+			a = ISO_SECCOMP_ALLOW; /* nothing else than optional ones: check_lists() */
 		if (is_listed(&m->process.syscalls_deny, rows[i].name))
 			a = ISO_SECCOMP_EPERM;
 		if (a == ISO_SECCOMP_ENOSYS)

@@ -32,6 +32,7 @@ struct iso_seccomp_program {
 enum iso_seccomp_action {
 	ISO_SECCOMP_ALLOW,
 	ISO_SECCOMP_OPTIONAL,
+	ISO_SECCOMP_OPTIONAL_ENOSYS,
 	ISO_SECCOMP_EPERM,
 	ISO_SECCOMP_ENOSYS,
 };

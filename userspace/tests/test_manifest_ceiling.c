@@ -142,6 +142,24 @@ static void defaults_are_bound_too(void **state)
 			    "ceiling-bound /limits/events_per_second");
 }
 
+/* Only a ceiling allows it, and only where it says so. */
+static void io_uring_is_the_operators(void **state)
+{
+	static const char refused[] = "ceiling-permission /process/syscalls/allow/0\n"
+				      "ceiling-permission /process/syscalls/allow/1";
+
+	(void)state;
+	assert_string_equal(judge(NULL, "uring.json", 0, 0), refused);
+	assert_string_equal(judge("{\"ceiling_version\": 1, \"shared_kernel\": true,"
+				  " \"host_root\": [\"/usr\"]}",
+				  "uring.json", 0, 0),
+			    refused);
+	assert_string_equal(judge("{\"ceiling_version\": 1, \"shared_kernel\": true,"
+				  " \"host_root\": [\"/usr\"], \"io_uring\": true}",
+				  "uring.json", 0, 0),
+			    "");
+}
+
 static void values_are_read(void **state)
 {
 	struct iso_ceiling *c = ceiling(wide);
@@ -247,6 +265,7 @@ int main(void)
 		cmocka_unit_test(an_empty_ceiling_permits_nothing),
 		cmocka_unit_test(each_bound_binds),
 		cmocka_unit_test(defaults_are_bound_too),
+		cmocka_unit_test(io_uring_is_the_operators),
 		cmocka_unit_test(values_are_read),
 		cmocka_unit_test(a_wrong_ceiling_is_refused),
 		cmocka_unit_test(only_roots_own_file_counts),
