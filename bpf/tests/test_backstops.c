@@ -90,12 +90,13 @@ static void for_each_word(const char *words, void (*act)(const char *word))
 static const char *probe(void)
 {
 	static char path[1024];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 32);
+	char self[960];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
-	path[n < 0 ? 0 : n] = 0;
-	for (int i = 0; i < 3 && strrchr(path, '/'); i++)
-		*strrchr(path, '/') = 0;
-	strcat(path, "/kernel-tests/iso-probe");
+	self[n < 0 ? 0 : n] = 0;
+	for (int i = 0; i < 3 && strrchr(self, '/'); i++)
+		*strrchr(self, '/') = 0;
+	snprintf(path, sizeof path, "%s/kernel-tests/iso-probe", self);
 	return path;
 }
 
@@ -203,7 +204,7 @@ static bool tree(void)
 
 static void each_hook_decides_by_itself(void)
 {
-	struct rig r;
+	struct rig r = {};
 
 	REQUIRE(tree() && rig_prepare(&r, 0, RIG_RATE) &&
 			rig_rule(&r, RIG_TREE "/closed", 0, CLOSED) &&
