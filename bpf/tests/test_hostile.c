@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guard.h"
 #include "kernel/internal.h"
 #include "rig.h"
 
@@ -69,10 +70,13 @@ static void contexts_of_every_size(void)
 	rig_end(&r);
 }
 
-/* Commands without sense about a sealed sandbox, its neighbours and nobody: always the same ones.
+/*
+ * Commands without sense about a sealed sandbox, its neighbours and nobody: always the same ones.
+ * While the guard is locked: before that its agent may close and open it as it likes.
  */
 static void noise_changes_nothing(void)
 {
+	struct iso_guard_status guard = {0};
 	struct iso_sandbox before;
 	unsigned taken = 0;
 	struct rig r;
@@ -80,6 +84,7 @@ static void noise_changes_nothing(void)
 	REQUIRE(closed_sandbox(&r), "no sandbox");
 	CHECK_EQUAL(rig_ask(&r, "open " CLOSED_FILE " r"), EACCES);
 	before = rig_counts(&r);
+	REQUIRE(guard_lock(), "not locked");
 	srandom(4711);
 	for (int i = 0; i < NOISE; i++) {
 		struct iso_command c = {
@@ -98,7 +103,10 @@ static void noise_changes_nothing(void)
 	}
 	CHECK(!taken, "%u senseless commands were taken", taken);
 	is_untouched(&r, &before);
+	CHECK_EQUAL(iso_kernel_guard(rig_kernel, &guard), 0);
+	CHECK_EQUAL(guard.state, ISO_GUARD_LOCKED);
 	rig_end(&r);
+	guard_release();
 }
 
 struct race {
