@@ -4,6 +4,7 @@
  *	iso-kernel-judge outside VARIANT OUTPUT	what operations got outside any sandbox
  *	iso-kernel-judge names FILE	operations.def against the names of operations.txt
  *	iso-kernel-judge hooks		iso_hooks.def against the tables of tests
+ *	iso-kernel-judge opcodes	uring_opcodes.def against uring.def
  *	iso-kernel-judge value FILE KEY.KEY...	prints a value of a JSON document
  *
  * Holds what the probe said (OUTPUT) and the run's events (EVENTS, OCSF lines) against the rows of
@@ -326,6 +327,8 @@ int main(int argc, char **argv)
 		return judge_names(argv[2]);
 	if (argc == 2 && !strcmp(argv[1], "hooks"))
 		return judge_hooks();
+	if (argc == 2 && !strcmp(argv[1], "opcodes"))
+		return judge_opcodes();
 	if (argc != 4 || iso_case_count > sizeof verdicts / sizeof *verdicts)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);

@@ -126,6 +126,45 @@ int judge_hooks(void)
 	return bad ? 1 : 0;
 }
 
+/* Is there a row of uring.def that does this, and is allowed or denied? */
+static bool has_request(const char *verb, bool denied)
+{
+	size_t n = strlen(verb);
+
+	for (size_t i = 0; i < iso_case_count; i++) {
+		const struct iso_kernel_case *c = &iso_case_rows[i];
+
+		if (!strncmp(c->action, verb, n) && (c->action[n] == ' ' || !c->action[n]) &&
+		    denied == (c->error && *c->event))
+			return true;
+	}
+	return false;
+}
+
+int judge_opcodes(void)
+{
+	static const struct {
+		const char *name, *allowed, *denied;
+	} rows[] = {
+#define OPCODE(number, name, allowed, denied) {#name, allowed, denied},
+#define HARMLESS(number, name, why)
+#include "uring_opcodes.def"
+#undef OPCODE
+#undef HARMLESS
+	};
+	unsigned bad = 0;
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if ((!*rows[i].allowed || has_request(rows[i].allowed, false)) &&
+		    has_request(rows[i].denied, true))
+			continue;
+		printf("  %s: uring.def does not have it allowed and denied\n", rows[i].name);
+		bad++;
+	}
+	printf("%zu requests are judged, %u without a test\n", sizeof rows / sizeof *rows, bad);
+	return bad ? 1 : 0;
+}
+
 /* file_open says in its operation what it was asked for. */
 bool judge_operation(const char *hook, const char *operation)
 {

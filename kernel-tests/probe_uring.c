@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -81,32 +82,94 @@ static int do_openat2(char **w)
 	return once(w[0], &s);
 }
 
-/* Into a table that the ring keeps, never a descriptor of the task; then read from there. */
-static int direct(char **w)
+/* A ring with a table of one file, still none, that the ring keeps: no descriptor of the task. */
+static int open_with_table(struct uring *r, const char *how)
 {
-	int none = -1, e;
-	char byte;
-	struct uring r;
-	struct io_uring_sqe opening = {.opcode = IORING_OP_OPENAT,
-				       .fd = HERE,
-				       .addr = pointer(w[1]),
-				       .open_flags = O_RDONLY,
-				       .file_index = 1};
-	struct io_uring_sqe reading = {.opcode = IORING_OP_READ,
-				       .flags = IOSQE_FIXED_FILE,
-				       .fd = 0,
-				       .addr = pointer(&byte),
-				       .len = 1};
+	int none = -1, e = uring_open(r, how);
 
-	e = uring_open(&r, w[0]);
 	if (e)
 		return e;
-	if (syscall(SYS_io_uring_register, r.fd, IORING_REGISTER_FILES, &none, 1))
-		return CANNOT;
-	e = uring_do(&r, &opening);
+	return syscall(SYS_io_uring_register, r->fd, IORING_REGISTER_FILES, &none, 1) ? CANNOT : 0;
+}
+
+static int open_into_table(struct uring *r, const char *path)
+{
+	struct io_uring_sqe s = {.opcode = IORING_OP_OPENAT,
+				 .fd = HERE,
+				 .addr = pointer(path),
+				 .open_flags = O_RDONLY,
+				 .file_index = 1};
+
+	return uring_do(r, &s);
+}
+
+static int read_from_table(struct uring *r)
+{
+	char byte;
+	struct io_uring_sqe s = {.opcode = IORING_OP_READ,
+				 .flags = IOSQE_FIXED_FILE,
+				 .addr = pointer(&byte),
+				 .len = 1};
+
+	return uring_do(r, &s);
+}
+
+static int direct(char **w)
+{
+	struct uring r;
+	int e = open_with_table(&r, w[0]);
+
+	if (e)
+		return e;
+	e = open_into_table(&r, w[1]);
 	if (!e)
-		e = uring_do(&r, &reading);
+		e = read_from_table(&r);
 	uring_close(&r);
+	return e < 0 ? -e : 0;
+}
+
+/* Out of the table, as a descriptor of the task; then read by the plain call. */
+static int install(char **w)
+{
+	struct io_uring_sqe s = {.opcode = URING_OP_INSTALL, .flags = IOSQE_FIXED_FILE};
+	struct uring r;
+	char byte;
+	int e = open_with_table(&r, w[0]);
+
+	if (e)
+		return e;
+	e = open_into_table(&r, w[1]);
+	if (!e)
+		e = uring_do(&r, &s);
+	if (e >= 0 && read(e, &byte, 1) < 0)
+		e = -errno;
+	uring_close(&r);
+	return e < 0 ? -e : 0;
+}
+
+/* From one ring's table into another's, and read there. */
+static int pass_on(char **w)
+{
+	struct io_uring_sqe s = {
+		.opcode = IORING_OP_MSG_RING, .addr = IORING_MSG_SEND_FD, .file_index = 1};
+	struct uring from, to;
+	int e = open_with_table(&from, w[0]);
+
+	if (!e)
+		e = open_with_table(&to, w[0]);
+	if (e)
+		return e;
+	s.fd = to.fd;
+	e = open_into_table(&from, w[1]);
+	if (!e)
+		e = uring_do(&from, &s);
+	if (!e) {
+		/* the message itself is the first answer there */
+		__atomic_store_n(to.cq_head, *to.cq_head + 1, __ATOMIC_RELEASE);
+		e = read_from_table(&to);
+	}
+	uring_close(&from);
+	uring_close(&to);
 	return e < 0 ? -e : 0;
 }
 
@@ -176,25 +239,35 @@ static int do_mkdir(char **w)
 	return once(w[0], &s);
 }
 
+/* With "acl" one that tmpfs takes on every kernel: the owner's rights alone. */
+static struct io_uring_sqe attribute(uint8_t opcode, const char *which)
+{
+	static const char acl[] = "\2\0\0\0"
+				  "\1\0\6\0\377\377\377\377"
+				  "\4\0\0\0\377\377\377\377"
+				  "\40\0\0\0\377\377\377\377";
+	bool is_acl = which && !strcmp(which, "acl");
+
+	return (struct io_uring_sqe){
+		.opcode = opcode,
+		.addr = pointer(is_acl ? "system.posix_acl_access" : "user.isoctl"),
+		.addr2 = pointer(is_acl ? acl : "x"),
+		.len = is_acl ? sizeof acl - 1 : 1};
+}
+
 static int do_setxattr(char **w)
 {
-	struct io_uring_sqe s = {.opcode = IORING_OP_SETXATTR,
-				 .addr = pointer("user.isoctl"),
-				 .addr2 = pointer("x"),
-				 .len = 1,
-				 .addr3 = pointer(w[1])};
+	struct io_uring_sqe s = attribute(IORING_OP_SETXATTR, w[2]);
 
+	s.addr3 = pointer(w[1]);
 	return once(w[0], &s);
 }
 
 static int do_fsetxattr(char **w)
 {
-	struct io_uring_sqe s = {.opcode = IORING_OP_FSETXATTR,
-				 .fd = open(w[1], O_RDONLY | O_CLOEXEC),
-				 .addr = pointer("user.isoctl"),
-				 .addr2 = pointer("x"),
-				 .len = 1};
+	struct io_uring_sqe s = attribute(IORING_OP_FSETXATTR, w[2]);
 
+	s.fd = open(w[1], O_RDONLY | O_CLOEXEC);
 	return s.fd < 0 ? CANNOT : once(w[0], &s);
 }
 
@@ -227,18 +300,12 @@ static struct sockaddr_in address(char **w)
 static int do_connect(char **w)
 {
 	struct sockaddr_in a = address(w);
-	struct io_uring_sqe s = {.opcode = IORING_OP_CONNECT, .addr = pointer(&a), .off = sizeof a};
-	struct uring r;
-	int e = uring_open(&r, w[0]);
+	struct io_uring_sqe s = {.opcode = IORING_OP_CONNECT,
+				 .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+				 .addr = pointer(&a),
+				 .off = sizeof a};
 
-	if (e)
-		return e;
-	s.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (s.fd < 0)
-		return CANNOT;
-	e = uring_do(&r, &s);
-	uring_close(&r);
-	return e < 0 ? -e : 0;
+	return s.fd < 0 ? CANNOT : once(w[0], &s);
 }
 
 /* To a socket of its own that listens on loopback. */
@@ -285,12 +352,17 @@ static int do_fastopen(char **w)
 	return send_with(w, SOCK_STREAM, IORING_OP_SENDMSG, MSG_FASTOPEN);
 }
 
-/* Without a copy, its address in the request itself. */
-static int do_send_zc(char **w)
+static int do_sendmsg_zc(char **w)
+{
+	return send_with(w, SOCK_DGRAM, IORING_OP_SENDMSG_ZC, 0);
+}
+
+/* Its address in the request itself. */
+static int send_to(char **w, uint8_t opcode)
 {
 	struct sockaddr_in a = address(w);
 	char byte = 'x';
-	struct io_uring_sqe s = {.opcode = IORING_OP_SEND_ZC,
+	struct io_uring_sqe s = {.opcode = opcode,
 				 .fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
 				 .addr = pointer(&byte),
 				 .addr2 = pointer(&a),
@@ -298,6 +370,16 @@ static int do_send_zc(char **w)
 				 .len = 1};
 
 	return s.fd < 0 ? CANNOT : once(w[0], &s);
+}
+
+static int do_send(char **w)
+{
+	return send_to(w, IORING_OP_SEND);
+}
+
+static int do_send_zc(char **w)
+{
+	return send_to(w, IORING_OP_SEND_ZC);
 }
 
 static int do_bind(char **w)
@@ -320,13 +402,44 @@ static int do_listen(char **w)
 	return s.fd < 0 ? CANNOT : once(w[0], &s);
 }
 
-/* A command to a file's driver; that of /dev/null takes any. */
+/* A command to a file's driver; that of /dev/null takes any. Wide ones have a number of their own.
+ */
 static int do_command(char **w)
 {
-	struct io_uring_sqe s = {.opcode = IORING_OP_URING_CMD,
+	struct io_uring_sqe s = {.opcode = strcmp(w[0], "wide") ? IORING_OP_URING_CMD
+								: URING_OP_WIDE_COMMAND,
 				 .fd = open(w[1], O_RDONLY | O_CLOEXEC)};
 
 	return s.fd < 0 ? CANNOT : once(w[0], &s);
+}
+
+/* Every request that the running kernel knows is in uring_opcodes.def. */
+static int opcodes(char **w)
+{
+	static const uint8_t known[] = {
+#define OPCODE(number, name, allowed, denied) number,
+#define HARMLESS(number, name, why)	      number,
+#include "uring_opcodes.def"
+#undef OPCODE
+#undef HARMLESS
+	};
+	struct {
+		struct io_uring_probe head;
+		struct io_uring_probe_op rows[256];
+	} probe = {};
+	struct uring r;
+	int e = uring_open(&r, w[0]);
+
+	if (e)
+		return e;
+	if (syscall(SYS_io_uring_register, r.fd, IORING_REGISTER_PROBE, &probe, 256))
+		return CANNOT;
+	uring_close(&r);
+	for (unsigned i = 0; i < probe.head.ops_len; i++)
+		if (probe.rows[i].flags & IO_URING_OP_SUPPORTED &&
+		    !memchr(known, probe.rows[i].op, sizeof known))
+			return ENOTRECOVERABLE;
+	return probe.head.ops_len ? 0 : CANNOT;
 }
 
 /* Under credentials that were registered before. */
@@ -352,6 +465,9 @@ const struct probe_verb probe_uring_verbs[] = {
 	{"uring-openat", do_openat},
 	{"uring-openat2", do_openat2},
 	{"uring-direct", direct},
+	{"uring-install", install},
+	{"uring-message", pass_on},
+	{"uring-opcodes", opcodes},
 	{"uring-read", do_read},
 	{"uring-rename", do_rename},
 	{"uring-link", do_link},
@@ -367,10 +483,13 @@ const struct probe_verb probe_uring_verbs[] = {
 	{"uring-connect-own", connect_own},
 	{"uring-sendmsg", do_sendmsg},
 	{"uring-fastopen", do_fastopen},
+	{"uring-sendmsg-zc", do_sendmsg_zc},
+	{"uring-send", do_send},
 	{"uring-send-zc", do_send_zc},
 	{"uring-bind", do_bind},
 	{"uring-listen", do_listen},
 	{"uring-command", do_command},
+	{"uring-wide-command", do_command},
 	{"uring-personality", personality},
 	{NULL, NULL},
 };

@@ -22,7 +22,7 @@ static int map_all(struct uring *r)
 	char *sq = map(r, p->sq_off.array + p->sq_entries * sizeof(unsigned), IORING_OFF_SQ_RING);
 	char *cq = map(r, p->cq_off.cqes + p->cq_entries * sizeof *r->cqes, IORING_OFF_CQ_RING);
 
-	r->sqes = map(r, p->sq_entries * sizeof *r->sqes, IORING_OFF_SQES);
+	r->sqes = map(r, p->sq_entries * r->stride * sizeof *r->sqes, IORING_OFF_SQES);
 	if (!sq || !cq || !r->sqes)
 		return -1;
 	r->sq_tail = (unsigned *)(void *)(sq + p->sq_off.tail);
@@ -38,6 +38,11 @@ static int map_all(struct uring *r)
 int uring_open(struct uring *r, const char *how)
 {
 	memset(r, 0, sizeof *r);
+	r->stride = 1;
+	if (!strcmp(how, "wide")) {
+		r->params.flags = IORING_SETUP_SQE128;
+		r->stride = 2;
+	}
 	if (!strcmp(how, "sqpoll"))
 		r->params.flags = IORING_SETUP_SQPOLL;
 	if (!strcmp(how, "worker"))
@@ -54,8 +59,8 @@ int uring_do(struct uring *r, const struct io_uring_sqe *request)
 	unsigned flags = IORING_ENTER_GETEVENTS, many = 1;
 	int result;
 
-	r->sqes[at] = *request;
-	r->sqes[at].flags |= r->request_flags;
+	r->sqes[at * r->stride] = *request;
+	r->sqes[at * r->stride].flags |= r->request_flags;
 	r->sq_array[at] = at;
 	__atomic_store_n(r->sq_tail, tail + 1, __ATOMIC_RELEASE);
 	if (r->params.flags & IORING_SETUP_SQPOLL)

@@ -17,7 +17,7 @@ tree() {
 	for name in kept/rename kept2/f kept3/f; do
 		echo protected >"$1/$name"
 	done
-	for name in openat openat-worker truncate openat2 openat2-worker direct direct-worker rename rename-worker \
+	for name in openat openat-worker truncate openat2 openat2-worker direct direct-worker message install rename rename-worker \
 		link link-worker unlink unlink-worker setxattr setxattr-worker ftruncate; do
 		echo closed >"$1/denied/$name"
 	done
