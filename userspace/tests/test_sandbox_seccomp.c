@@ -166,7 +166,13 @@ static void every_refused_row_gives_its_errno(void **state)
 		struct iso_manifest m = profile((enum iso_syscall_profile)k);
 
 		for (size_t i = 0; i < count; i++) {
-			static const int errors[] = {0, EPERM, EPERM, ENOSYS};
+			static const int errors[] = {
+				[ISO_SECCOMP_ALLOW] = 0,
+				[ISO_SECCOMP_OPTIONAL] = EPERM,
+				[ISO_SECCOMP_OPTIONAL_ENOSYS] = ENOSYS,
+				[ISO_SECCOMP_EPERM] = EPERM,
+				[ISO_SECCOMP_ENOSYS] = ENOSYS,
+			};
 			int error = errors[rows[i].action[k]];
 			struct call c = {rows[i].number, {-1, -1, -1, -1, -1, -1}};
 

@@ -405,11 +405,11 @@ static json_t *numbered(const char *prefix, unsigned count)
 	return list;
 }
 
-#define INPUTS	32 /* with as many protected names each as there may be */
-#define PROTECT 256
+#define INPUTS	32 /* with nearly as many protected names each as there may be */
+#define PROTECT 236
 #define ABSENT	1024
 
-/* A manifest of some 9,250 rules and those that are denied. */
+/* A manifest of over 9,000 rules and those that are denied. */
 static void write_rules(unsigned denied)
 {
 	ISO_AUTO_FREE char *text = fake_manifest("t", LIMITS, "");
