@@ -3,8 +3,9 @@
  * The one writer of policy, and the one reader for userspace.
  *
  * iso_installer  a write-once state machine per sandbox (iso_abi.h). Everything but CLAIM needs the
- *   agent label; a sealed sandbox answers -EEXIST to every addition, for the agent too; removal
- * only while no task lives. iso_query answers, changes nothing.
+ *                agent label; a sealed sandbox answers -EEXIST to every addition, for the agent
+ *                too; removal only while no task lives
+ * iso_query      answers, changes nothing
  *
  * Descriptors are resolved here, in the calling task's table, so that what a rule hangs on is the
  * object itself and not a name. The caller's structure is copied to the stack first: a syscall
@@ -249,11 +250,11 @@ static __always_inline int iso_do_remove(struct iso_sandbox *sb, __u64 sandbox)
 	__u64 cgroup = sb->cgroup;
 	__u32 state = sb->state;
 
-	/* of several at once one goes on: what is purged twice may be another's already */
+	/* No task is the end of it: it is sealed with its first one in it (iso_do_seal). Of several
+	 * removals at once one goes on: what is purged twice may be another's already. */
 	if (sb->tasks || !g || state == ISO_STATE_REMOVING ||
 	    __sync_val_compare_and_swap(&sb->state, state, ISO_STATE_REMOVING) != state)
 		return -EBUSY;
-	/* Sealed and never used: nobody has shown yet that its one process is gone for good. */
 	bpf_for_each_map_elem(&iso_rules, iso_purge_rule, &p, 0);
 	bpf_for_each_map_elem(&iso_names, iso_purge_name, &p, 0);
 	bpf_for_each_map_elem(&iso_absents, iso_purge_absent, &p, 0);

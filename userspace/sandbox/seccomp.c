@@ -121,13 +121,12 @@ static int make_list(const struct iso_manifest *m, struct iso_seccomp_program *r
 
 	for (size_t i = 0; r == 0 && i < ROWS; i++) {
 		enum iso_seccomp_action a = rows[i].action[m->process.syscalls];
+		bool named = is_listed(&m->process.syscalls_allow, rows[i].name);
 
 		if (a == ISO_SECCOMP_OPTIONAL)
-			a = ISO_SECCOMP_EPERM;
+			a = named ? ISO_SECCOMP_ALLOW : ISO_SECCOMP_EPERM;
 		if (a == ISO_SECCOMP_OPTIONAL_ENOSYS)
-			a = ISO_SECCOMP_ENOSYS;
-		if (is_listed(&m->process.syscalls_allow, rows[i].name))
-			a = ISO_SECCOMP_ALLOW; /* nothing else than optional ones: check_lists() */
+			a = named ? ISO_SECCOMP_ALLOW : ISO_SECCOMP_ENOSYS;
 		if (is_listed(&m->process.syscalls_deny, rows[i].name))
 			a = ISO_SECCOMP_EPERM;
 		if (a == ISO_SECCOMP_ENOSYS)
