@@ -89,16 +89,24 @@ int iso_kernel_ring_fd(const struct iso_kernel *k)
 }
 
 static struct iso_sandbox broken; /* what is asked about the one with `broken_id` */
+static int broken_answer;
 static uint64_t broken_id;
 static unsigned whole_looks; /* that it is still whole for: its command has started by then */
+
+static bool breaks(const char *word)
+{
+	return strcmp(word, "torn") == 0 || strcmp(word, "unlabelled") == 0 ||
+	       strcmp(word, "unanswered") == 0;
+}
 
 int iso_kernel_ask_sandbox(struct iso_kernel *k, uint64_t sandbox, struct iso_sandbox *ret)
 {
 	(void)k;
 	*ret = (struct iso_sandbox){.tasks = 1};
-	if (sandbox == broken_id && (!whole_looks || !whole_looks--))
-		*ret = broken;
-	return 0;
+	if (sandbox != broken_id || (whole_looks && whole_looks--))
+		return 0;
+	*ret = broken;
+	return broken_answer;
 }
 
 int iso_kernel_ask_account(struct iso_kernel *k, uint64_t sandbox, struct iso_account *ret)
@@ -265,8 +273,7 @@ static void be_init(const struct iso_sandbox_request *r, int control)
 		say(control, ISO_INIT_ENDED, 0, "");
 		_exit(0);
 	}
-	if (strcmp(word, "violates") == 0 || strcmp(word, "torn") == 0 ||
-	    strcmp(word, "unlabelled") == 0) {
+	if (strcmp(word, "violates") == 0 || breaks(word)) {
 		say(control, ISO_INIT_STARTED, 0, "");
 		pause();
 	}
@@ -307,12 +314,11 @@ int iso_sandbox_create(const struct iso_sandbox_request *r, struct iso_sandbox_h
 	h->stays = strcmp(r->argv[0], "stays") == 0;
 	h->violates = strcmp(r->argv[0], "violates") == 0;
 	h->sandbox = r->sandbox;
-	if (strcmp(r->argv[0], "torn") == 0 || strcmp(r->argv[0], "unlabelled") == 0) {
+	if (breaks(r->argv[0])) {
 		broken = (struct iso_sandbox){.tasks = 2};
-		if (r->argv[0][0] == 't')
-			broken.flags = ISO_SB_TORN;
-		else
-			broken.label_failed = 1;
+		broken.flags = strcmp(r->argv[0], "torn") == 0 ? ISO_SB_TORN : 0;
+		broken.label_failed = strcmp(r->argv[0], "unlabelled") == 0;
+		broken_answer = strcmp(r->argv[0], "unanswered") == 0 ? -EIO : 0;
 		broken_id = r->sandbox;
 		whole_looks = 4;
 	}

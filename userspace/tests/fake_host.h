@@ -16,6 +16,7 @@
  *	stays		destroying it fails
  *	torn		the kernel side says that an object with a rule is gone, then it sleeps
  *	unlabelled	... that a task could not be labelled
+ *	unanswered	... nothing any more
  *	violates	a refused file operation is reported as it starts, then it sleeps
  */
 #ifndef ISO_TESTS_FAKE_HOST_H

@@ -2,6 +2,7 @@
 /* Runs by the agent over a real socket, with stand-ins for the sandbox and the kernel
  * (fake_host.h). */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "common/cleanup.h"
+#include "common/io.h"
 #include "fake_call.h"
 
 #define MEMBERS 4242
@@ -69,13 +71,40 @@ static void every_end_has_its_status_reason_and_class(void **state)
 	run_to_its_end("fail-snapshot", "", 125, "setup-failure", "source-unusable");
 	run_to_its_end("wall", "", 124, "deadline", "stopped");
 	run_to_its_end("oom", "", 137, "limit-memory", "stopped");
-	run_to_its_end("torn", "", 137, "tamper", "stopped");
-	run_to_its_end("unlabelled", "", 137, "tamper", "stopped");
 	run_to_its_end("lost", "", 137, "supervisor-lost", "stopped");
 	run_to_its_end("survivor", "", 0, NULL, NULL);
 	run_to_its_end("stays", "", 0, NULL, "cleanup-failed");
 	run_to_its_end("violates", ", \"response\": {\"file\": \"stop\"}", 137, "violation",
 		       "stopped");
+}
+
+/* How often the event file says so. */
+static unsigned told_of(const char *words)
+{
+	ISO_AUTO_FREE char *text = NULL;
+	char path[128];
+	unsigned n = 0;
+	size_t size;
+
+	snprintf(path, sizeof path, "%s/log/events.ndjson", agent.directory);
+	assert_true(iso_read_file(AT_FDCWD, path, 1 << 20, &text, &size) >= 0);
+	for (const char *at = text; (at = strstr(at, words)); at++)
+		n++;
+	return n;
+}
+
+static void what_is_not_as_it_was_sealed_is_ended(void **state)
+{
+	(void)state;
+	run_to_its_end("true", "", 0, NULL, NULL);
+	assert_int_equal(told_of("\"class_uid\":2004"), 0);
+	run_to_its_end("torn", "", 137, "tamper", "stopped");
+	assert_int_equal(told_of("\"reason\":\"torn\""), 1);
+	run_to_its_end("unlabelled", "", 137, "tamper", "stopped");
+	assert_int_equal(told_of("\"reason\":\"no-label\""), 1);
+	run_to_its_end("unanswered", "", 137, "tamper", "stopped");
+	assert_int_equal(told_of("\"reason\":\"unreadable\""), 1);
+	assert_int_equal(told_of("\"class_uid\":2004"), 3);
 }
 
 static void output_and_input_are_the_caller_s_ends(void **state)
@@ -215,6 +244,7 @@ int main(void)
 #define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(every_end_has_its_status_reason_and_class),
+		WITH_AGENT(what_is_not_as_it_was_sealed_is_ended),
 		WITH_AGENT(output_and_input_are_the_caller_s_ends),
 		WITH_AGENT(a_cancel_goes_over_the_launching_connection),
 		WITH_AGENT(the_end_of_the_connection_cancels),
