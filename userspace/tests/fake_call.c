@@ -16,6 +16,21 @@
 
 #include "common/cleanup.h"
 
+struct fake_agent fake_agent;
+
+int fake_call_begin(void **state)
+{
+	(void)state;
+	fake_agent_start(&fake_agent, FAKE_MEMBERS);
+	return 0;
+}
+
+int fake_call_finish(void **state)
+{
+	(void)state;
+	return fake_agent_end(&fake_agent);
+}
+
 json_t *fake_call_parameters(const char *manifest, const char *command)
 {
 	return json_pack("{s:s, s:[s], s:{}}", "manifest", manifest, "command", command,

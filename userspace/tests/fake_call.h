@@ -10,6 +10,15 @@
 
 #define LIMITS "\"wall_time\": \"1m\", \"log_bytes\": \"1MiB\", \"stop_grace\": \"1s\""
 
+/* A test with an agent of its own, into whose group whoever has FAKE_MEMBERS belongs. */
+#define FAKE_MEMBERS	 4242
+#define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, fake_call_begin, fake_call_finish)
+
+extern struct fake_agent fake_agent;
+
+int fake_call_begin(void **state);
+int fake_call_finish(void **state);
+
 json_t *fake_call_parameters(const char *manifest, const char *command);
 /* The run id, which the caller frees. */
 char *fake_call_capture(struct iso_client *c, const char *task, const char *command,

@@ -18,23 +18,6 @@
 #include "common/io.h"
 #include "fake_call.h"
 
-#define MEMBERS 4242
-
-static struct fake_agent agent;
-
-static int begin(void **state)
-{
-	(void)state;
-	fake_agent_start(&agent, MEMBERS);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	return fake_agent_end(&agent);
-}
-
 static void cancel(struct iso_client *c, const char *run, bool kill)
 {
 	struct iso_failure f = {0};
@@ -48,7 +31,7 @@ static void cancel(struct iso_client *c, const char *run, bool kill)
 static void run_to_its_end(const char *command, const char *more, int status, const char *stop,
 			   const char *class)
 {
-	struct iso_client *c = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent);
 	ISO_AUTO_FREE char *run = fake_call_capture(c, "t", command, more);
 	struct iso_client_reply reply;
 
@@ -86,7 +69,7 @@ static unsigned told_of(const char *words)
 	unsigned n = 0;
 	size_t size;
 
-	snprintf(path, sizeof path, "%s/log/events.ndjson", agent.directory);
+	snprintf(path, sizeof path, "%s/log/events.ndjson", fake_agent.directory);
 	assert_true(iso_read_file(AT_FDCWD, path, 1 << 20, &text, &size) >= 0);
 	for (const char *at = text; (at = strstr(at, words)); at++)
 		n++;
@@ -109,7 +92,7 @@ static void what_is_not_as_it_was_sealed_is_ended(void **state)
 
 static void output_and_input_are_the_caller_s_ends(void **state)
 {
-	struct iso_client *c = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent);
 	ISO_AUTO_FREE char *run = fake_call_capture(c, "t", "cat", "");
 	struct iso_client_reply reply;
 	char got[16] = "";
@@ -133,7 +116,7 @@ static void output_and_input_are_the_caller_s_ends(void **state)
 
 static void a_cancel_goes_over_the_launching_connection(void **state)
 {
-	struct iso_client *c = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent);
 	ISO_AUTO_FREE char *run = fake_call_capture(c, "t", "cat", "");
 	ISO_AUTO_FREE char *slow = NULL;
 	struct iso_client_reply output, reply;
@@ -162,7 +145,7 @@ static void a_cancel_goes_over_the_launching_connection(void **state)
 
 static void the_end_of_the_connection_cancels(void **state)
 {
-	struct iso_client *c = fake_agent_join(&agent), *other = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent), *other = fake_agent_join(&fake_agent);
 	ISO_AUTO_FREE char *run = fake_call_capture(c, "t", "cat", "");
 	struct iso_client_reply output, reply;
 	struct iso_failure f = {0};
@@ -184,7 +167,7 @@ static void the_end_of_the_connection_cancels(void **state)
 
 static void a_stop_ends_every_run_then_the_agent(void **state)
 {
-	struct iso_client *c = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent);
 	ISO_AUTO_FREE char *run = fake_call_capture(c, "t", "cat", "");
 	struct iso_client_reply output, reply;
 	struct iso_failure f = {0};
@@ -194,7 +177,7 @@ static void a_stop_ends_every_run_then_the_agent(void **state)
 	fake_call_await(c, "building", &output);
 	fake_call_await(c, "running", &reply);
 	iso_client_reply_clear(&reply);
-	assert_int_equal(kill(agent.pid, SIGTERM), 0);
+	assert_int_equal(kill(fake_agent.pid, SIGTERM), 0);
 	fake_call_await(c, "settled", &reply);
 	fake_call_result(json_object_get(reply.parameters, "result"), 137, "cancelled", "stopped");
 	iso_client_reply_clear(&reply);
@@ -222,7 +205,7 @@ static void a_refused_capture_uses_no_attempt_up(void **state)
 		fake_manifest("x\", \"attempt\": 2, \"purpose\": \"p", LIMITS, "");
 	ISO_AUTO_FREE char *named = fake_manifest(
 		"x\", \"attempt\": 3, \"command\": [\"true\"], \"purpose\": \"p", LIMITS, "");
-	struct iso_client *c = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent);
 	struct iso_failure f = {0};
 	json_t *reply = NULL;
 
@@ -241,7 +224,6 @@ static void a_refused_capture_uses_no_attempt_up(void **state)
 
 int main(void)
 {
-#define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(every_end_has_its_status_reason_and_class),
 		WITH_AGENT(what_is_not_as_it_was_sealed_is_ended),

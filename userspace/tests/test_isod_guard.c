@@ -13,29 +13,11 @@
 #include <cmocka.h>
 
 #include "common/cleanup.h"
-#include "fake_host.h"
-#include "run/client.h"
-
-#define MEMBERS 4242
-
-static struct fake_agent agent;
-
-static int begin(void **state)
-{
-	(void)state;
-	fake_agent_start(&agent, MEMBERS);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	return fake_agent_end(&agent);
-}
+#include "fake_call.h"
 
 static void the_guard_is_shown(void **state)
 {
-	struct iso_client *c = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent);
 	struct iso_failure f = {0};
 	json_t *reply = NULL, *guard, *row;
 
@@ -59,18 +41,19 @@ static void the_guard_is_shown(void **state)
 
 static void a_member_does_not_give_it_up(void **state)
 {
-	const gid_t groups[] = {MEMBERS};
+	const gid_t groups[] = {FAKE_MEMBERS};
 	int status;
 	pid_t pid = fork();
 
 	(void)state;
 	if (pid == 0) {
-		struct iso_client_options o = {.socket = agent.socket};
+		struct iso_client_options o = {.socket = fake_agent.socket};
 		struct iso_client *c = NULL;
 		struct iso_failure f = {0};
 		json_t *reply = NULL;
 
-		if (setgroups(1, groups) < 0 || setresgid(MEMBERS, MEMBERS, MEMBERS) < 0 ||
+		if (setgroups(1, groups) < 0 ||
+		    setresgid(FAKE_MEMBERS, FAKE_MEMBERS, FAKE_MEMBERS) < 0 ||
 		    setresuid(65534, 65534, 65534) < 0 || iso_client_open(&o, &c, &f) < 0)
 			_exit(1);
 		if (iso_client_call(c, "Guard", json_object(), &reply, &f) < 0)
@@ -87,7 +70,7 @@ static void a_member_does_not_give_it_up(void **state)
 /* It ends by itself, in order: what fake_agent_end finds has status 0. */
 static void root_gives_it_up_and_the_agent_ends(void **state)
 {
-	struct iso_client *c = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent);
 	struct iso_failure f = {0};
 	json_t *reply = NULL;
 	siginfo_t info = {0};
@@ -95,14 +78,13 @@ static void root_gives_it_up_and_the_agent_ends(void **state)
 	(void)state;
 	assert_int_equal(iso_client_call(c, "Release", json_object(), &reply, &f), 0);
 	json_decref(reply);
-	assert_int_equal(waitid(P_PID, (id_t)agent.pid, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(waitid(P_PID, (id_t)fake_agent.pid, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(info.si_code, CLD_EXITED);
 	iso_client_free(c);
 }
 
 int main(void)
 {
-#define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(the_guard_is_shown),
 		WITH_AGENT(a_member_does_not_give_it_up),

@@ -17,23 +17,6 @@
 #include "common/cleanup.h"
 #include "fake_call.h"
 
-#define MEMBERS 4242
-
-static struct fake_agent agent;
-
-static int begin(void **state)
-{
-	(void)state;
-	fake_agent_start(&agent, MEMBERS);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	return fake_agent_end(&agent);
-}
-
 static void calls_are_held_to_the_interface(void **state)
 {
 	static const struct {
@@ -68,7 +51,7 @@ static void calls_are_held_to_the_interface(void **state)
 		{"{\"method\":\"io.isoctl.Agent.Wait\",\"parameters\":{\"run\":7}}",
 		 "org.varlink.service.InvalidParameter"},
 	};
-	ISO_AUTO_CLOSE int fd = fake_call_connect(&agent);
+	ISO_AUTO_CLOSE int fd = fake_call_connect(&fake_agent);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -78,7 +61,7 @@ static void calls_are_held_to_the_interface(void **state)
 static void launches_need_their_descriptors_exactly(void **state)
 {
 	static const char *const bad[] = {"[0]", "[0,0]", "[1]", "[-1]", "[0,1]"};
-	struct iso_client *c = fake_agent_join(&agent);
+	struct iso_client *c = fake_agent_join(&fake_agent);
 	ISO_AUTO_FREE char *run = fake_call_capture(c, "t", "true", "");
 	struct iso_client_reply reply = {0};
 	struct iso_failure f = {0};
@@ -120,35 +103,35 @@ static void hostile_peers_are_dropped_and_others_served(void **state)
 	static const char half[] = "{\"method\":\"io.isoctl";
 	ISO_AUTO_FREE char *blob = malloc(1 << 20);
 	int fds[ISO_CONNECTIONS_PER_USER + 8];
-	int fd = fake_call_connect(&agent), other;
+	int fd = fake_call_connect(&fake_agent), other;
 	bool dropped = false;
 
 	(void)state;
 	memset(blob, 'x', 1 << 20);
 	assert_string_equal(fake_call_ask(fd, "[]"), "closed");
 	close(fd);
-	fd = fake_call_connect(&agent);
+	fd = fake_call_connect(&fake_agent);
 	/* the send that it is dropped in may still have sent a part */
 	for (int i = 0; i < 16 && !dropped; i++)
 		dropped = send(fd, blob, 1 << 20, MSG_NOSIGNAL) < 0;
 	assert_true(dropped);
 	close(fd);
 	/* One that never finishes its message, one that never reads: others do not wait. */
-	fd = fake_call_connect(&agent);
+	fd = fake_call_connect(&fake_agent);
 	assert_int_equal(send(fd, half, sizeof half - 1, MSG_NOSIGNAL), sizeof half - 1);
-	other = fake_call_connect(&agent);
+	other = fake_call_connect(&fake_agent);
 	fcntl(other, F_SETFL, O_NONBLOCK);
 	for (int i = 0; i < 20000; i++)
 		if (send(other, "{\"method\":\"org.varlink.service.GetInfo\"}", 41, MSG_NOSIGNAL) <
 		    0)
 			break;
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-		fds[i] = fake_call_connect(&agent);
+		fds[i] = fake_call_connect(&fake_agent);
 	for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
 		close(fds[i]);
 	close(other);
 	{
-		ISO_AUTO_CLOSE int good = fake_call_connect(&agent);
+		ISO_AUTO_CLOSE int good = fake_call_connect(&fake_agent);
 
 		assert_string_equal(fake_call_ask(good, "{\"method\":\"io.isoctl.Agent.List\"}"),
 				    "");
@@ -158,7 +141,6 @@ static void hostile_peers_are_dropped_and_others_served(void **state)
 
 int main(void)
 {
-#define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(calls_are_held_to_the_interface),
 		WITH_AGENT(launches_need_their_descriptors_exactly),

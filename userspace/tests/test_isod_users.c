@@ -19,23 +19,7 @@
 #include "common/cleanup.h"
 #include "fake_call.h"
 
-#define MEMBERS 4242
-#define NOBODY	65534
-
-static struct fake_agent agent;
-
-static int begin(void **state)
-{
-	(void)state;
-	fake_agent_start(&agent, MEMBERS);
-	return 0;
-}
-
-static int finish(void **state)
-{
-	(void)state;
-	return fake_agent_end(&agent);
-}
+#define NOBODY 65534
 
 /* Runs fn as a user that is nobody here, with these groups; its return value comes back. */
 static int as_user(int (*fn)(const char *), const char *argument, const gid_t *groups, size_t n)
@@ -56,7 +40,7 @@ static int as_user(int (*fn)(const char *), const char *argument, const gid_t *g
 
 static int outsider(const char *run)
 {
-	int fd = fake_call_connect(&agent);
+	int fd = fake_call_connect(&fake_agent);
 
 	(void)run;
 	if (*fake_call_ask(fd, "{\"method\":\"org.varlink.service.GetInfo\"}"))
@@ -74,7 +58,7 @@ static int outsider(const char *run)
 static int member(const char *run)
 {
 	ISO_AUTO_FREE char *manifest = fake_manifest("m", LIMITS, "");
-	struct iso_client_options o = {.socket = agent.socket};
+	struct iso_client_options o = {.socket = fake_agent.socket};
 	struct iso_failure f = {0};
 	struct iso_client *c = NULL;
 	json_t *reply = NULL;
@@ -103,7 +87,7 @@ static int member(const char *run)
 static int captures(const char *unused)
 {
 	ISO_AUTO_FREE char *manifest = fake_manifest("m", LIMITS, "");
-	struct iso_client_options o = {.socket = agent.socket};
+	struct iso_client_options o = {.socket = fake_agent.socket};
 	struct iso_failure f = {0};
 	struct iso_client *c = NULL;
 	json_t *reply = NULL;
@@ -128,7 +112,7 @@ static void write_ceiling(const char *text)
 	char path[128];
 	FILE *f;
 
-	snprintf(path, sizeof path, "%s/ceiling.json", agent.directory);
+	snprintf(path, sizeof path, "%s/ceiling.json", fake_agent.directory);
 	f = fopen(path, "we");
 	assert_non_null(f);
 	assert_true(fputs(text, f) >= 0);
@@ -138,7 +122,7 @@ static void write_ceiling(const char *text)
 
 static void other_users_may_do_what_they_may(void **state)
 {
-	const gid_t none[] = {NOBODY}, members[] = {NOBODY, MEMBERS};
+	const gid_t none[] = {NOBODY}, members[] = {NOBODY, FAKE_MEMBERS};
 	struct iso_client *c;
 	ISO_AUTO_FREE char *run = NULL;
 	char folder[96];
@@ -146,15 +130,15 @@ static void other_users_may_do_what_they_may(void **state)
 
 	(void)state;
 	/* They can reach the socket, and nothing else that the agent keeps. */
-	snprintf(folder, sizeof folder, "%s/run", agent.directory);
+	snprintf(folder, sizeof folder, "%s/run", fake_agent.directory);
 	assert_int_equal(stat(folder, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0755);
-	snprintf(folder, sizeof folder, "%s/state", agent.directory);
+	snprintf(folder, sizeof folder, "%s/state", fake_agent.directory);
 	assert_int_equal(stat(folder, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
 	if (geteuid() != 0)
 		skip();
-	c = fake_agent_join(&agent);
+	c = fake_agent_join(&fake_agent);
 	run = fake_call_capture(c, "t", "true", "");
 	assert_int_equal(as_user(outsider, run, none, 1), 0);
 	assert_int_equal(as_user(member, run, members, 2), 0);
@@ -163,7 +147,7 @@ static void other_users_may_do_what_they_may(void **state)
 
 static void a_ceiling_lets_members_seal_within_it(void **state)
 {
-	const gid_t members[] = {MEMBERS};
+	const gid_t members[] = {FAKE_MEMBERS};
 
 	(void)state;
 	if (geteuid() != 0)
@@ -199,7 +183,7 @@ static char *many_rules(void)
 static int captures_rules(const char *unused)
 {
 	ISO_AUTO_FREE char *manifest = many_rules(), *small = fake_manifest("m", LIMITS, "");
-	struct iso_client_options o = {.socket = agent.socket};
+	struct iso_client_options o = {.socket = fake_agent.socket};
 	struct iso_failure f = {0};
 	struct iso_client *c = NULL;
 	json_t *reply = NULL;
@@ -228,7 +212,7 @@ static int captures_rules(const char *unused)
 
 static void rules_are_shared_out(void **state)
 {
-	const gid_t members[] = {MEMBERS};
+	const gid_t members[] = {FAKE_MEMBERS};
 
 	(void)state;
 	if (geteuid() != 0)
@@ -240,7 +224,6 @@ static void rules_are_shared_out(void **state)
 
 int main(void)
 {
-#define WITH_AGENT(test) cmocka_unit_test_setup_teardown(test, begin, finish)
 	const struct CMUnitTest tests[] = {
 		WITH_AGENT(other_users_may_do_what_they_may),
 		WITH_AGENT(a_ceiling_lets_members_seal_within_it),
