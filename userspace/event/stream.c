@@ -4,31 +4,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/cleanup.h"
-#include "event/event.h"
-#include "event/file.h"
 #include "event/gate.h"
-#include "event/run.h"
+#include "event/stream.h"
 #include "event/window.h"
 #include "iso_abi.h"
 
-#define SECOND	     1000000000ull
-#define MILLISECOND  1000000ull
-#define FLUSH_AT     (64u * 1024) /* of the queue, when the caller does not flush */
-#define RETRY	     (100 * MILLISECOND)
-#define END_WAIT     100  /* ms for other writers, at the end of a run */
-#define FREE_WAIT    5000 /* ms: what is not written then never will be */
-#define REPEAT_FIRST SECOND
-#define REPEAT_LAST  (64 * SECOND)
-
-struct iso_stream {
-	struct iso_file file;
-	struct iso_run *runs;
-	uint64_t (*now)(void *, int);
-	void *now_data;
-	uint64_t synced; /* CLOCK_MONOTONIC ns */
-	struct iso_stream_counters counters;
-};
+#define SECOND	    1000000000ull
+#define MILLISECOND 1000000ull
+#define RETRY	    (100 * MILLISECOND)
+#define END_WAIT    100	 /* ms for other writers, at the end of a run */
+#define FREE_WAIT   5000 /* ms: what is not written then never will be */
 
 static uint64_t system_now(void *data, int clock)
 {
@@ -39,7 +24,7 @@ static uint64_t system_now(void *data, int clock)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t now(const struct iso_stream *s, int clock)
+uint64_t iso_stream_now(const struct iso_stream *s, int clock)
 {
 	return s->now(s->now_data, clock);
 }
@@ -63,7 +48,7 @@ int iso_stream_new(const struct iso_stream_options *o, struct iso_stream **ret, 
 		free(s);
 		return r;
 	}
-	s->synced = now(s, CLOCK_MONOTONIC);
+	s->synced = iso_stream_now(s, CLOCK_MONOTONIC);
 	*ret = s;
 	return 0;
 }
@@ -84,7 +69,7 @@ void iso_stream_free(struct iso_stream *s)
 	free(s);
 }
 
-static struct iso_run *find_run(const struct iso_stream *s, uint64_t sandbox)
+struct iso_run *iso_stream_find(const struct iso_stream *s, uint64_t sandbox)
 {
 	for (struct iso_run *run = s->runs; run; run = run->next)
 		if (run->sandbox == sandbox)
@@ -104,7 +89,7 @@ int iso_stream_add_run(struct iso_stream *s, const struct iso_run_context *ctx)
 	r = iso_run_new(ctx, &run);
 	if (r < 0)
 		return r;
-	run->refilled = now(s, CLOCK_MONOTONIC);
+	run->refilled = iso_stream_now(s, CLOCK_MONOTONIC);
 	run->next = s->runs;
 	s->runs = run;
 	return 0;
@@ -112,194 +97,30 @@ int iso_stream_add_run(struct iso_stream *s, const struct iso_run_context *ctx)
 
 int iso_stream_add_program(struct iso_stream *s, uint64_t sandbox, const struct iso_program *p)
 {
-	struct iso_run *run = find_run(s, sandbox);
+	struct iso_run *run = iso_stream_find(s, sandbox);
 
 	return run ? iso_run_add_program(run, p) : -ENOENT;
 }
 
 bool iso_stream_expects(const struct iso_stream *s, const struct iso_record *record)
 {
-	const struct iso_run *run = find_run(s, record->sandbox);
+	const struct iso_run *run = iso_stream_find(s, record->sandbox);
 
 	return record->expected || (run && iso_run_expects(run, record));
 }
 
 bool iso_stream_has_program(const struct iso_stream *s, uint64_t sandbox, uint64_t exec)
 {
-	const struct iso_run *run = find_run(s, sandbox);
+	const struct iso_run *run = iso_stream_find(s, sandbox);
 
 	return run && iso_run_program(run, exec);
-}
-
-static void lose(struct iso_stream *s, struct iso_run *run, uint64_t n, enum iso_gap_cause cause)
-{
-	run->lost[cause] += n;
-	run->summary.lost += n;
-	s->counters.lost += n;
-	iso_gate_attribute(run);
-}
-
-/* Appends a record to the chain and the queue. False: there was no room or no memory. */
-static bool append(struct iso_stream *s, struct iso_run *run, const struct iso_record *r, bool must)
-{
-	ISO_AUTO_FREE char *line = NULL;
-	size_t n;
-
-	if (!iso_file_has_room(&s->file, must))
-		return false;
-	line = iso_ocsf_encode(run, r, run->sequence + 1);
-	if (!line)
-		return false;
-	n = strlen(line);
-	if (iso_file_put(&s->file, line, n) < 0)
-		return false;
-	iso_chain_hash(line, n, run->head);
-	run->sequence++;
-	run->summary.records++;
-	s->counters.records++;
-	if (s->file.used >= FLUSH_AT)
-		iso_file_flush(&s->file, 0);
-	return true;
-}
-
-/* Gaps stay pending until there is room for them: a loss is never lost. */
-static void report_gaps(struct iso_stream *s, struct iso_run *run, bool at_end)
-{
-	uint64_t t = now(s, CLOCK_MONOTONIC);
-
-	if (!at_end && t < run->gap_due)
-		return;
-	for (unsigned cause = 1; cause < ISO_GAP_CAUSES; cause++) {
-		uint64_t lost = run->lost[cause], before = run->sequence;
-		struct iso_record gap = {
-			.kind = ISO_RECORD_GAP,
-			.sandbox = run->sandbox,
-			.time = now(s, CLOCK_REALTIME),
-			.cause = cause,
-			.lost = lost,
-			.first_seq = lost ? before + 1 : 0,
-			.last_seq = lost ? before + lost : 0,
-		};
-		bool full = cause == ISO_GAP_KINDS && run->kinds_full && !run->kinds_reported;
-
-		if (!lost && !full)
-			continue;
-		run->sequence += lost;
-		if (!append(s, run, &gap, true)) {
-			run->sequence = before;
-			return;
-		}
-		run->lost[cause] = 0;
-		run->kinds_reported = run->kinds_reported || full;
-		run->summary.gaps++;
-		run->summary.happened[ISO_RECORD_GAP]++;
-		run->gap_due = t + SECOND;
-	}
-}
-
-static void write_record(struct iso_stream *s, struct iso_run *run, const struct iso_record *r)
-{
-	report_gaps(s, run, false);
-	if (!append(s, run, r, iso_gate_must_pass(r)))
-		lose(s, run, r->count ? r->count : 1, ISO_GAP_SINK);
-}
-
-static void report_repeat(struct iso_stream *s, struct iso_run *run, struct iso_repeat *repeat)
-{
-	struct iso_record r = *repeat->record;
-
-	if (!repeat->pending)
-		return;
-	r.count = repeat->pending;
-	r.first_time = repeat->first_time;
-	r.time = repeat->last_time;
-	repeat->pending = 0;
-	repeat->interval = repeat->interval < REPEAT_LAST ? repeat->interval * 2 : REPEAT_LAST;
-	repeat->due = UINT64_MAX;
-	write_record(s, run, &r);
-}
-
-static void absorb(const struct iso_stream *s, struct iso_repeat *repeat,
-		   const struct iso_record *r)
-{
-	if (!repeat->pending) {
-		repeat->first_time = r->time;
-		/* An expected refusal waits for the end of the run. */
-		repeat->due = r->expected ? UINT64_MAX : now(s, CLOCK_MONOTONIC) + repeat->interval;
-	}
-	repeat->pending += r->count ? r->count : 1;
-	repeat->last_time = r->time;
-}
-
-static struct iso_repeat *find_repeat(struct iso_run *run, uint64_t key)
-{
-	for (size_t i = 0; i < run->repeat_count; i++)
-		if (run->repeats[i].key == key)
-			return &run->repeats[i];
-	return NULL;
-}
-
-/* A slot for a new refusal; the one that was quiet for longest makes room, and is reported. */
-static struct iso_repeat *add_repeat(struct iso_stream *s, struct iso_run *run,
-				     const struct iso_record *r, uint64_t key)
-{
-	struct iso_repeat *slot = &run->repeats[0];
-	struct iso_record *copy;
-
-	if (run->repeat_count < ISO_RUN_REPEATS) {
-		copy = malloc(sizeof *copy);
-		if (!copy)
-			return NULL;
-		slot = &run->repeats[run->repeat_count++];
-	} else {
-		for (size_t i = 1; i < run->repeat_count; i++)
-			if (run->repeats[i].last_time < slot->last_time)
-				slot = &run->repeats[i];
-		report_repeat(s, run, slot);
-		copy = slot->record;
-	}
-	*copy = *r;
-	*slot = (struct iso_repeat){
-		.key = key,
-		.last_time = r->time,
-		.due = UINT64_MAX,
-		.interval = REPEAT_FIRST,
-		.record = copy,
-	};
-	return slot;
-}
-
-static void take(struct iso_stream *s, struct iso_run *run, struct iso_record *r)
-{
-	uint64_t key = iso_record_key(r);
-	struct iso_repeat *repeat = NULL;
-
-	r->expected = r->expected || iso_run_expects(run, r);
-	iso_run_account(run, r, key);
-	if (iso_gate_collapses(r))
-		repeat = find_repeat(run, key);
-	if (repeat) {
-		absorb(s, repeat, r);
-		s->counters.collapsed += r->count ? r->count : 1;
-		return;
-	}
-	if (!r->expected && !iso_gate_admit(run, r, now(s, CLOCK_MONOTONIC))) {
-		lose(s, run, r->count ? r->count : 1, ISO_GAP_RATE);
-		return;
-	}
-	if (iso_gate_collapses(r))
-		repeat = add_repeat(s, run, r, key);
-	if (repeat && r->expected)
-		absorb(s, repeat, r);
-	else
-		write_record(s, run, r);
 }
 
 /* Repeats that the kernel has counted. */
 static void take_owed(struct iso_stream *s, struct iso_run *run, struct iso_record *r)
 {
-	r->time = now(s, CLOCK_REALTIME);
-	take(s, run, r);
+	r->time = iso_stream_now(s, CLOCK_REALTIME);
+	iso_stream_take(s, run, r);
 }
 
 static void settle(struct iso_stream *s, struct iso_run *run, const struct iso_tally *kernel)
@@ -317,7 +138,7 @@ static void settle(struct iso_stream *s, struct iso_run *run, const struct iso_t
 int iso_stream_emit(struct iso_stream *s, const struct iso_record *record)
 {
 	struct iso_record r = *record;
-	struct iso_run *run = find_run(s, r.sandbox);
+	struct iso_run *run = iso_stream_find(s, r.sandbox);
 
 	if ((unsigned)r.kind >= ISO_RECORD_GAP)
 		return -EINVAL;
@@ -326,14 +147,14 @@ int iso_stream_emit(struct iso_stream *s, const struct iso_record *record)
 		return -ENOENT;
 	}
 	if (!r.time)
-		r.time = now(s, CLOCK_REALTIME);
-	take(s, run, &r);
+		r.time = iso_stream_now(s, CLOCK_REALTIME);
+	iso_stream_take(s, run, &r);
 	return 0;
 }
 
 static int64_t boot_offset(const struct iso_stream *s)
 {
-	return (int64_t)(now(s, CLOCK_REALTIME) - now(s, CLOCK_BOOTTIME));
+	return (int64_t)(iso_stream_now(s, CLOCK_REALTIME) - iso_stream_now(s, CLOCK_BOOTTIME));
 }
 
 /* The run of a record that the kernel side numbered; 0: it has no number, and none is awaited. */
@@ -341,17 +162,18 @@ static int arrive(struct iso_stream *s, uint64_t sandbox, uint64_t sequence, str
 {
 	uint64_t expired = 0;
 
-	*ret = find_run(s, sandbox);
+	*ret = iso_stream_find(s, sandbox);
 	if (!*ret) {
 		s->counters.unknown_run++;
 		return -ENOENT;
 	}
-	if (sequence && !iso_gate_arrive(*ret, sequence, now(s, CLOCK_MONOTONIC), &expired)) {
+	if (sequence &&
+	    !iso_gate_arrive(*ret, sequence, iso_stream_now(s, CLOCK_MONOTONIC), &expired)) {
 		s->counters.malformed++;
 		return -EALREADY;
 	}
 	if (expired)
-		lose(s, *ret, expired, ISO_GAP_KERNEL);
+		iso_stream_lose(s, *ret, expired, ISO_GAP_KERNEL);
 	return 0;
 }
 
@@ -372,13 +194,13 @@ int iso_stream_kernel_event(struct iso_stream *s, const struct iso_event *event)
 	}
 	if (iso_window_take(run, event, &r, &owed))
 		take_owed(s, run, &owed);
-	take(s, run, &r);
+	iso_stream_take(s, run, &r);
 	return 0;
 }
 
 int iso_stream_tally(struct iso_stream *s, uint64_t sandbox, const struct iso_tally *kernel)
 {
-	struct iso_run *run = find_run(s, sandbox);
+	struct iso_run *run = iso_stream_find(s, sandbox);
 
 	if (!run)
 		return -ENOENT;
@@ -395,7 +217,7 @@ int iso_stream_tamper(struct iso_stream *s, const struct iso_tamper *tamper)
 	if (error < 0)
 		return error;
 	iso_record_from_tamper(tamper, boot_offset(s), &r);
-	take(s, run, &r);
+	iso_stream_take(s, run, &r);
 	return 0;
 }
 
@@ -427,13 +249,13 @@ static uint64_t tick_run(struct iso_stream *s, struct iso_run *run, uint64_t t)
 	uint64_t next = UINT64_MAX, lost = iso_gate_expire(run, t, &next);
 
 	if (lost)
-		lose(s, run, lost, ISO_GAP_KERNEL);
+		iso_stream_lose(s, run, lost, ISO_GAP_KERNEL);
 	for (size_t i = 0; i < run->repeat_count; i++) {
 		if (run->repeats[i].due <= t)
-			report_repeat(s, run, &run->repeats[i]);
+			iso_stream_report_repeat(s, run, &run->repeats[i]);
 		next = earlier(next, run->repeats[i].due);
 	}
-	report_gaps(s, run, false);
+	iso_stream_report_gaps(s, run, false);
 	for (unsigned cause = 1; cause < ISO_GAP_CAUSES; cause++)
 		if (run->lost[cause])
 			next = earlier(next, run->gap_due > t ? run->gap_due : t + RETRY);
@@ -442,7 +264,7 @@ static uint64_t tick_run(struct iso_stream *s, struct iso_run *run, uint64_t t)
 
 int iso_stream_tick(struct iso_stream *s)
 {
-	uint64_t t = now(s, CLOCK_MONOTONIC), next = UINT64_MAX;
+	uint64_t t = iso_stream_now(s, CLOCK_MONOTONIC), next = UINT64_MAX;
 
 	for (struct iso_run *run = s->runs; run; run = run->next)
 		next = earlier(next, tick_run(s, run, t));
@@ -472,29 +294,29 @@ static void end_kernel(struct iso_stream *s, struct iso_run *run, const struct i
 	}
 	lost += iso_gate_expire(run, UINT64_MAX, &next);
 	if (lost)
-		lose(s, run, lost, ISO_GAP_KERNEL);
+		iso_stream_lose(s, run, lost, ISO_GAP_KERNEL);
 }
 
 int iso_stream_end_run(struct iso_stream *s, uint64_t sandbox, const struct iso_tally *kernel,
 		       struct iso_run_summary *ret)
 {
-	struct iso_run *run = find_run(s, sandbox), **at = &s->runs;
+	struct iso_run *run = iso_stream_find(s, sandbox), **at = &s->runs;
 	struct iso_record over = {.kind = ISO_RECORD_STATE, .state = ISO_RUN_UNSEALED};
 
 	if (!run)
 		return -ENOENT;
 	end_kernel(s, run, kernel);
 	for (size_t i = 0; i < run->repeat_count; i++)
-		report_repeat(s, run, &run->repeats[i]);
+		iso_stream_report_repeat(s, run, &run->repeats[i]);
 	over.sandbox = sandbox;
-	over.time = now(s, CLOCK_REALTIME);
+	over.time = iso_stream_now(s, CLOCK_REALTIME);
 	iso_run_account(run, &over, 0);
-	report_gaps(s, run, true);
-	if (!append(s, run, &over, true))
-		lose(s, run, 1, ISO_GAP_SINK);
+	iso_stream_report_gaps(s, run, true);
+	if (!iso_stream_append(s, run, &over, true))
+		iso_stream_lose(s, run, 1, ISO_GAP_SINK);
 	iso_file_flush(&s->file, END_WAIT);
 	iso_file_sync(&s->file);
-	s->synced = now(s, CLOCK_MONOTONIC);
+	s->synced = iso_stream_now(s, CLOCK_MONOTONIC);
 	run->summary.last_sequence = run->sequence;
 	memcpy(run->summary.chain_head, run->head, sizeof run->summary.chain_head);
 	for (size_t i = 0; i < s->file.used; i++)
