@@ -8,6 +8,7 @@ tests=$(dirname "${BASH_SOURCE[0]}")
 bin=${GUEST_BUILD:?this runs in a guest: see tools/guest}/bin
 isoctl=$bin/isoctl
 probe=/usr/local/lib/iso-probe
+judge=$GUEST_BUILD/kernel-tests/iso-kernel-judge
 failed=0 passed=0
 
 # The host as the cases expect it.
@@ -92,7 +93,7 @@ seal() {
 
 # result NAME PATH: a value of the result document: exit.status
 result() {
-	"$GUEST_BUILD/kernel-tests/iso-kernel-judge" value "$work/$1.json" "$2"
+	"$judge" value "$work/$1.json" "$2"
 }
 
 # events NAME: the run's events as OCSF lines.
@@ -110,6 +111,17 @@ is() {
 	[[ $2 == "$3" ]] && return 0
 	echo "  $1 is \"$2\", not \"$3\""
 	return 1
+}
+
+# judged NAME: the probe's cases of that name in a sandbox of that manifest, and what came of them.
+judged() {
+	seal "$1" "$tests/manifest-$1.json" "$probe" run "$1"
+	events "$1" >"$work/$1.events"
+	is "result of the run" "$(result "$1" error)" null || {
+		show "$1"
+		return 1
+	}
+	"$judge" "$1" "$work/$1.out" "$work/$1.events"
 }
 
 # No process of a sandbox, no cgroup, no mount of one.

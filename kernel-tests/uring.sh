@@ -34,16 +34,6 @@ needs_the_ceiling() {
 	fi
 }
 
-variant() {
-	seal "$1" "$tests/manifest-$1.json" "$probe" run "$1"
-	events "$1" >"$work/$1.events"
-	is "result of the run" "$(result "$1" error)" null || {
-		show "$1"
-		return 1
-	}
-	"$GUEST_BUILD/kernel-tests/iso-kernel-judge" "$1" "$work/$1.out" "$work/$1.events"
-}
-
 iso_host
 tree /srv/iso-uring
 verdict needs-the-ceiling needs_the_ceiling
@@ -54,7 +44,7 @@ cat >"$ceiling" <<'EOF'
 EOF
 iso_agent
 for name in uring uring_closed; do
-	verdict "$name" variant "$name"
+	verdict "$name" judged "$name"
 done
 verdict nothing-left nothing_left
 summary uring
