@@ -44,7 +44,7 @@
 #include <linux/types.h>
 #endif
 
-#define ISO_ABI_VERSION 2
+#define ISO_ABI_VERSION 3
 
 /* Rights of a file rule. */
 #define ISO_READ       (1u << 0) /* open for reading, list a directory */

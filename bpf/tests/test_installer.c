@@ -35,6 +35,25 @@ static void begin_arguments(void)
 	rmdir(path);
 }
 
+/* Where requests of io_uring cannot be told apart nobody has a ring. */
+static void begin_with_rings(void)
+{
+	char path[64];
+	int group = rig_new_cgroup(path);
+	uint64_t id = rig_new_id();
+	bool shown = rig_kernel->uring;
+
+	CHECK(shown, "requests are not shown on this kernel");
+	rig_kernel->uring = false;
+	CHECK_EQUAL(iso_kernel_begin(rig_kernel, id, group, ISO_SB_URING, 1), -EOPNOTSUPP);
+	CHECK_EQUAL(iso_kernel_remove(rig_kernel, id), -ENOENT);
+	rig_kernel->uring = shown;
+	CHECK_EQUAL(iso_kernel_begin(rig_kernel, id, group, ISO_SB_URING, 1), 0);
+	CHECK_EQUAL(iso_kernel_remove(rig_kernel, id), 0);
+	close(group);
+	rmdir(path);
+}
+
 static void begin_twice(void)
 {
 	struct rig r = {};
@@ -403,6 +422,7 @@ static void maps_are_frozen(void)
 
 const struct iso_case rig_installer_cases[] = {
 	{"begin-arguments", begin_arguments},
+	{"begin-with-rings", begin_with_rings},
 	{"begin-twice", begin_twice},
 	{"begin-populated", begin_populated},
 	{"begin-with-children", begin_with_children},

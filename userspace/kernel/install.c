@@ -68,6 +68,8 @@ int iso_kernel_claim(struct iso_kernel *k)
 int iso_kernel_begin(struct iso_kernel *k, uint64_t sandbox, int cgroup_fd, uint32_t flags,
 		     uint32_t events_per_second)
 {
+	if (flags & ISO_SB_URING && !k->uring)
+		return -EOPNOTSUPP;
 	return install(k, (struct iso_command){.op = ISO_OP_BEGIN,
 					       .fd = cgroup_fd,
 					       .sandbox = sandbox,

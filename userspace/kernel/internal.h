@@ -11,6 +11,7 @@ struct iso_kernel {
 	int *link_fds;
 	size_t link_count;
 	struct ring_buffer *ring;
+	bool uring; /* this kernel shows which request of io_uring is being done */
 	iso_kernel_event_fn event;
 	void *event_context;
 	/* guard.c; there from the first lock on */

@@ -27,7 +27,10 @@ int iso_kernel_open(struct iso_kernel **ret, struct iso_error *e);
 /* Detaches and frees. Sandboxes that still live keep the links that their isoinit holds. */
 void iso_kernel_close(struct iso_kernel *k);
 
-/* BUILDING: binds a cgroup v2 directory without tasks or children. */
+/*
+ * BUILDING: binds a cgroup v2 directory without tasks or children. -EOPNOTSUPP: io_uring is allowed
+ * in it, and this kernel does not show what its requests are.
+ */
 int iso_kernel_begin(struct iso_kernel *k, uint64_t sandbox, int cgroup_fd, uint32_t flags,
 		     uint32_t events_per_second);
 int iso_kernel_launcher(struct iso_kernel *k, uint64_t sandbox, int memfd);

@@ -78,10 +78,14 @@ static void choose_by_name(const struct btf *btf, const char *name, struct bpf_p
 	bpf_program__set_autoload(before, !renamed);
 }
 
-/* Probes of what a kernel may be built without. */
-static void choose_if_there(const struct btf *btf, const char *name, struct bpf_program *program)
+/* What a kernel may be built without; install.c refuses sandboxes that need it. */
+static bool choose_uring(struct iso_bpf *skeleton, const struct btf *btf)
 {
-	bpf_program__set_autoload(program, btf__find_by_name_kind(btf, name, BTF_KIND_FUNC) > 0);
+	bool there = btf__find_by_name_kind(btf, "io_issue_sqe", BTF_KIND_FUNC) > 0;
+
+	bpf_program__set_autoload(skeleton->progs.iso_ring_begins, there);
+	bpf_program__set_autoload(skeleton->progs.iso_ring_ends, there);
+	return there;
 }
 
 /* Hooks that not every kernel has, and those whose arguments changed (iso_compat.bpf.h). */
@@ -100,8 +104,6 @@ static void choose(struct iso_bpf *skeleton, const struct btf *btf)
 	bpf_program__set_autoattach(skeleton->progs.iso_scan, false); /* guard.c: for each lock */
 	bpf_program__set_autoload(skeleton->progs.iso_inode_setattr, idmap);
 	bpf_program__set_autoload(skeleton->progs.iso_setattr_61, !idmap);
-	choose_if_there(btf, "io_issue_sqe", skeleton->progs.iso_ring_begins);
-	choose_if_there(btf, "io_issue_sqe", skeleton->progs.iso_ring_ends);
 	choose_by_name(btf, "do_file_open", skeleton->progs.iso_absent_72,
 		       skeleton->progs.iso_absent);
 	choose_by_name(btf, "mnt_get_write_access", skeleton->progs.iso_write_access,
@@ -154,6 +156,7 @@ static int load(struct iso_kernel *k, struct iso_error *e)
 		return iso_error_set(e, -errno, "kernel", DOCTOR,
 				     "cannot read the kernel's BTF: %m");
 	choose(k->skeleton, btf);
+	k->uring = choose_uring(k->skeleton, btf);
 	btf__free(btf);
 	r = iso_bpf__load(k->skeleton);
 	if (r)

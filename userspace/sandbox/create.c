@@ -60,6 +60,9 @@ static int bind_cgroup(struct iso_build *b)
 		return 0;
 	r = iso_kernel_begin(q->kernel, q->sandbox, b->h->cgroup_fd, q->policy->flags,
 			     q->manifest->limits.events_per_second);
+	if (r == -EOPNOTSUPP)
+		return iso_step_error(b, r, BEGIN, "take io_uring_* off /process/syscalls/allow",
+				      "this kernel does not show what io_uring is asked for: %m");
 	if (r < 0)
 		return iso_step_error(b, r, BEGIN, "see isoctl doctor",
 				      "the kernel side does not take the sandbox: %m");
