@@ -22,7 +22,9 @@
 #define ISO_RUNS_PER_USER	 64 /* at once; root: ISO_RUNS_MAX */
 #define ISO_RUNS_MAX		 1024
 #define ISO_RULES_PER_USER	 100000u /* at once, in all of its runs */
-#define ISO_RULES_AT_ONCE	 500000u /* of all callers; iso_maps.bpf.h has room for them */
+#define ISO_RULES_AT_ONCE	 500000u /* of all callers: iso_maps.bpf.h has room for so many */
+#define ISO_ABSENT_PER_USER	 49152u	 /* paths of assert_absent, the same; they are rules too */
+#define ISO_ABSENT_AT_ONCE	 65536u
 
 struct iso_daemon;
 

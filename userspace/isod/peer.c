@@ -62,34 +62,63 @@ static bool over(uint64_t used, uint64_t asked, uint64_t bound)
 	return bound && (asked > bound || used > bound - asked);
 }
 
-/*
- * What the kernel side has room for is shared out before anything starts: no caller takes the rules
- * that another's run needs.
- */
+/* Of something that the kernel side has so much room for: what is used, and what is asked for. */
+struct share {
+	const char *what;
+	uint64_t own, all, asked;
+	uint32_t own_max, all_max;
+};
+
+static void count_rules(const struct iso_daemon *d, const struct iso_capture *c,
+			struct share *rules, struct share *absent)
+{
+	rules->asked = c->policy->rule_count;
+	absent->asked = c->manifest->filesystem.assert_absent.count;
+	for (const struct iso_supervised *run = d->runs; run; run = run->next) {
+		const struct iso_capture *other = run->capture;
+		uint64_t n = other->policy->rule_count;
+		uint64_t m = other->manifest->filesystem.assert_absent.count;
+		bool own = other->caller.uid == c->caller.uid;
+
+		if (run->life.state == ISO_STATE_RUN_SETTLED)
+			continue;
+		rules->all += n;
+		absent->all += m;
+		rules->own += own ? n : 0;
+		absent->own += own ? m : 0;
+	}
+}
+
+static int check_share(const struct iso_capture *c, const struct share *s, struct iso_failure *f)
+{
+	const char *remedy = "wait for a run to end; see isoctl ps";
+
+	if (c->caller.uid != 0 && over(s->own, s->asked, s->own_max))
+		return iso_failure_set(f, ISO_CLASS_QUOTA, -EUSERS, "quota", remedy,
+				       "%u %s at once, in all of its runs, is the limit of this "
+				       "caller",
+				       s->own_max, s->what);
+	if (over(s->all, s->asked, s->all_max))
+		return iso_failure_set(f, ISO_CLASS_QUOTA, -EUSERS, "quota", remedy,
+				       "%u %s at once is the limit of this host", s->all_max,
+				       s->what);
+	return 0;
+}
+
+/* Shared out before anything starts: no caller takes the rules that another's run needs. */
 static int check_rules(const struct iso_daemon *d, const struct iso_capture *c,
 		       struct iso_failure *f)
 {
-	uint64_t own = 0, all = 0, asked = c->policy->rule_count;
+	struct share rules = {
+		.what = "rules", .own_max = ISO_RULES_PER_USER, .all_max = ISO_RULES_AT_ONCE};
+	struct share absent = {.what = "paths of assert_absent",
+			       .own_max = ISO_ABSENT_PER_USER,
+			       .all_max = ISO_ABSENT_AT_ONCE};
+	int r;
 
-	for (const struct iso_supervised *run = d->runs; run; run = run->next) {
-		if (run->life.state == ISO_STATE_RUN_SETTLED)
-			continue;
-		all += run->capture->policy->rule_count;
-		if (run->capture->caller.uid == c->caller.uid)
-			own += run->capture->policy->rule_count;
-	}
-	if (c->caller.uid != 0 && over(own, asked, ISO_RULES_PER_USER))
-		return iso_failure_set(
-			f, ISO_CLASS_QUOTA, -EUSERS, "quota",
-			"wait for a run to end; see isoctl ps",
-			"%u rules at once, in all of its runs, is the limit of this caller",
-			ISO_RULES_PER_USER);
-	if (over(all, asked, ISO_RULES_AT_ONCE))
-		return iso_failure_set(f, ISO_CLASS_QUOTA, -EUSERS, "quota",
-				       "wait for a run to end; see isoctl ps",
-				       "%u rules at once is the limit of this host",
-				       ISO_RULES_AT_ONCE);
-	return 0;
+	count_rules(d, c, &rules, &absent);
+	r = check_share(c, &rules, f);
+	return r ? r : check_share(c, &absent, f);
 }
 
 static int check_sums(const struct iso_daemon *d, const struct iso_ceiling *ceiling,
